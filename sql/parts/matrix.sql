@@ -35,30 +35,30 @@ AS 'MODULE_PATHNAME', 'gnngp_matrix_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COS
 COMMENT ON FUNCTION gnngp_internal.gp_step(gnngp_internal.gp_matrix, @extschema@.gp_kernel, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'the covariances of rows with landmarks by a kernel without sums over neighbours; rows are divided by a triangular root first, and covariances multiplied by weights last';
 
-CREATE FUNCTION gnngp_internal.gp_spread_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[])
+CREATE FUNCTION gnngp_internal.gp_operate_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[])
 RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_spread_accum' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_spread_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
-    'implementation of the aggregate gp_spread';
+AS 'MODULE_PATHNAME', 'gnngp_operate_accum' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_operate_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
+    'implementation of the aggregate gp_operate';
 
-CREATE FUNCTION gnngp_internal.gp_spread_final(internal) RETURNS gnngp_internal.gp_matrix[]
-AS 'MODULE_PATHNAME', 'gnngp_spread_final' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION gnngp_internal.gp_spread_final(internal) IS
-    'implementation of the aggregate gp_spread';
+CREATE FUNCTION gnngp_internal.gp_operate_final(internal) RETURNS gnngp_internal.gp_matrix[]
+AS 'MODULE_PATHNAME', 'gnngp_operate_final' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION gnngp_internal.gp_operate_final(internal) IS
+    'implementation of the aggregate gp_operate';
 
-CREATE AGGREGATE gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) (
-    SFUNC = gnngp_internal.gp_spread_accum,
+CREATE AGGREGATE gnngp_internal.gp_operate(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) (
+    SFUNC = gnngp_internal.gp_operate_accum,
     STYPE = internal,
     SSPACE = 16777216,
-    FINALFUNC = gnngp_internal.gp_spread_final, FINALFUNC_MODIFY = READ_WRITE,
+    FINALFUNC = gnngp_internal.gp_operate_final, FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = safe
 );
-COMMENT ON AGGREGATE gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
+COMMENT ON AGGREGATE gnngp_internal.gp_operate(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
     'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node, in pieces of rows; edges are the blocks g of a table (chunk, g); a matrix for each chunk of rows by bounds of their ids, of all rows (NULL) or those that are wanted';
 
 CREATE FUNCTION gnngp_internal.gp_degrees_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[])
 RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_spread_accum' LANGUAGE C STABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_operate_accum' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_degrees_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[]) IS
     'implementation of the aggregate gp_degrees';
 

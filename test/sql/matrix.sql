@@ -30,11 +30,11 @@ SELECT gp_glue(part, m) IS NULL AS nothing FROM parts WHERE false;
 SELECT count(*), min(id), max(id) FROM (SELECT (cells(gp_rows(m, '{10, 11, 13, 607}'))).* FROM whole) AS c;
 SELECT gp_rows(m, '{11}') IS NULL AS none, gp_rows(m, '{}') IS NULL AS nothing FROM whole;
 
--- gp_spread: columns by themselves, in chunks of rows; any operator of the language
+-- gp_operate: columns by themselves, in chunks of rows; any operator of the language
 CREATE TABLE spread AS
     SELECT k.kernel, s.chunk, gp_glue(c.place, s.rows) AS m
     FROM (VALUES ('A*X0'), ('A*X0, norm=row'), ('(0.7*A^2 + 0.3*I)*X0'), ('P(0.25)*X0')) AS k(kernel),
-        LATERAL (SELECT c.place, gp_spread(c.columns, 'graphs'::regclass, k.kernel::gp_kernel, ARRAY[150, 151, 400], NULL) AS p
+        LATERAL (SELECT c.place, gp_operate(c.columns, 'graphs'::regclass, k.kernel::gp_kernel, ARRAY[150, 151, 400], NULL) AS p
                  FROM parts, gp_split(m, 3) AS c GROUP BY c.place) AS c,
         unnest(c.p) WITH ORDINALITY AS s(rows, chunk)
     WHERE s.rows IS NOT NULL GROUP BY 1, 2;
@@ -54,7 +54,7 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
 
 -- Some rows alone
 CREATE FUNCTION spread(edges regclass, kernel text, wanted bigint[] DEFAULT NULL) RETURNS gp_matrix[] LANGUAGE sql AS
-    $$ SELECT gp_spread(m, edges, kernel::gp_kernel, '{400}', wanted ORDER BY part DESC) FROM parts $$;
+    $$ SELECT gp_operate(m, edges, kernel::gp_kernel, '{400}', wanted ORDER BY part DESC) FROM parts $$;
 SELECT k, spread('graphs', k, '{10,13,400,607}')::text = (SELECT array_agg(gp_rows(s, '{10,13,400,607}'))::text FROM unnest(spread('graphs', k)) AS s) AS wanted
 FROM (VALUES ('A*X0'), ('(0.7*A^2 + 0.3*I)*X0')) AS v(k);
 
@@ -171,20 +171,20 @@ SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), m) FROM whole;
 SELECT gp_step(m, 'relu(X0*W)', NULL) IS NULL AS none FROM whole;
 SELECT gp_apply(m, m) FROM whole;
 SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), (SELECT gp_features(i, '{0,0,0,0}'::real[])::gp_matrix FROM generate_series(0, 3) AS i)) FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'relu(X0*W)', '{}', NULL) FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'A*X0 + b, sigma_b=1', '{}', NULL) FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{3, 3}', NULL) FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, NULL, '{}', NULL) FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', NULL, NULL) FROM whole;
-SELECT gp_spread(NULL, 'graphs'::regclass, 'A*X0', '{}', NULL) FROM whole;
-SELECT gp_spread(m, 'unknown'::regclass, 'A*X0', '{}', NULL) FROM whole;
-SELECT gp_spread(m, 'mixed'::regclass, 'A*X0', '{}', NULL) FROM whole;
-SELECT gp_spread(m, 1, 'A*X0', '{}', NULL) FROM whole;
-SELECT cardinality(gp_spread(m, NULL, 'A*X0', '{}', NULL)) FROM whole;
+SELECT gp_operate(m, 'graphs'::regclass, 'relu(X0*W)', '{}', NULL) FROM whole;
+SELECT gp_operate(m, 'graphs'::regclass, 'A*X0 + b, sigma_b=1', '{}', NULL) FROM whole;
+SELECT gp_operate(m, 'graphs'::regclass, 'A*X0', '{3, 3}', NULL) FROM whole;
+SELECT gp_operate(m, 'graphs'::regclass, NULL, '{}', NULL) FROM whole;
+SELECT gp_operate(m, 'graphs'::regclass, 'A*X0', NULL, NULL) FROM whole;
+SELECT gp_operate(NULL, 'graphs'::regclass, 'A*X0', '{}', NULL) FROM whole;
+SELECT gp_operate(m, 'unknown'::regclass, 'A*X0', '{}', NULL) FROM whole;
+SELECT gp_operate(m, 'mixed'::regclass, 'A*X0', '{}', NULL) FROM whole;
+SELECT gp_operate(m, 1, 'A*X0', '{}', NULL) FROM whole;
+SELECT cardinality(gp_operate(m, NULL, 'A*X0', '{}', NULL)) FROM whole;
 SELECT gp_degrees(m, 'unknown'::regclass, 'A*X0', '{}') IS NULL AS unknown FROM labelled;
 SELECT gp_degrees(m, 'graphs'::regclass, 'A*X0', '{}') FROM whole;
-SELECT gp_spread(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
-SELECT gp_spread(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT gp_rows(m, '{10}') AS m FROM whole UNION ALL SELECT gp_rows(m, '{13}') FROM labelled) AS u;
+SELECT gp_operate(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
+SELECT gp_operate(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT gp_rows(m, '{10}') AS m FROM whole UNION ALL SELECT gp_rows(m, '{13}') FROM labelled) AS u;
 SELECT gp_glue(part, m) OVER (ORDER BY part) FROM parts;
 SELECT gp_glue(part, m) FROM parts;
 SELECT gp_glue(NULL, m) FROM parts;
@@ -200,18 +200,18 @@ SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
 
 -- The graph that is kept is that of the rows that its table has now
 BEGIN;
-CREATE TEMPORARY TABLE before AS SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL) AS m FROM whole;
+CREATE TEMPORARY TABLE before AS SELECT gp_operate(m, 'graphs'::regclass, 'A*X0', '{}', NULL) AS m FROM whole;
 DELETE FROM graphs;
-SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL)::text = (SELECT m::text FROM before) AS stale FROM whole;
+SELECT gp_operate(m, 'graphs'::regclass, 'A*X0', '{}', NULL)::text = (SELECT m::text FROM before) AS stale FROM whole;
 ROLLBACK;
 
 -- and nobody's who may not read it
 CREATE ROLE matrix_stranger;
 GRANT SELECT ON whole TO matrix_stranger;
 BEGIN;
-SELECT cardinality(gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL)) FROM whole;
+SELECT cardinality(gp_operate(m, 'graphs'::regclass, 'A*X0', '{}', NULL)) FROM whole;
 SET LOCAL ROLE matrix_stranger;
-SELECT cardinality(gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL)) FROM whole;
+SELECT cardinality(gp_operate(m, 'graphs'::regclass, 'A*X0', '{}', NULL)) FROM whole;
 ROLLBACK;
 DROP OWNED BY matrix_stranger;
 DROP ROLE matrix_stranger;

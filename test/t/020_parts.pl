@@ -21,7 +21,7 @@ sub left
 {
 	return $node->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%')
-			|| ' ' || (SELECT count(*) FROM pg_class WHERE relname ~ '^(features|edges|groups|spread|columns|covariances|targets)\d+')
+			|| ' ' || (SELECT count(*) FROM pg_class WHERE relname ~ '^(features|edges|groups|operated|columns|covariances|targets)\d+')
 			|| ' ' || (SELECT count(*) FROM gnngp_internal.gp_model_catalog) || ' ' || (SELECT count(*) FROM gp_progress)
 			|| ' ' || (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)});
 }
@@ -49,7 +49,7 @@ like($estimated, qr/^$total statements on /, 'which gp_estimate knows, too');
 
 # Every statement over chunks is a parallel one, and no statement's rows pass an INSERT.
 my $log = slurp_file($node->logfile);
-for my $function ('gp_step', 'gp_split', 'gp_spread', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
+for my $function ('gp_step', 'gp_split', 'gp_operate', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
 {
 	my @plans = grep { /(?:public|gnngp_internal)\.$function\(/ } split /(?=Query Text:)/, $log;
 

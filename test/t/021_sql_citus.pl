@@ -24,7 +24,7 @@ sub left
 {
 	return join '', map { $node{$_}->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%')
-			+ (SELECT count(*) FROM pg_class WHERE relname ~ '^(small|features|rows|copies|edges|groups|spread|columns|covariances|targets)\d*_\d+$')
+			+ (SELECT count(*) FROM pg_class WHERE relname ~ '^(small|features|rows|copies|edges|groups|operated|columns|covariances|targets)\d*_\d+$')
 			+ (SELECT count(*) FROM pg_prepared_xacts) + (SELECT count(*) FROM gp_progress)
 			+ (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass AND objid <> (SELECT oid FROM pg_extension WHERE extname = 'citus'))}) } sort keys %node;
 }

@@ -321,7 +321,7 @@ extern gnngp_source_name gnngp_source_name_of(Oid table);
 /* True in a session in which another node's session has Citus run a query; inside SPI. */
 extern bool gnngp_citus_serves_other(void);
 
-/* True for a table whose rows Citus has spread over nodes. */
+/* True for a table whose rows Citus has on several servers. */
 extern bool gnngp_citus_has_table(Oid table);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * aggregate_matrix.c - matrices of many pieces, as gp_glue and gp_spread take them, and gp_gram.
+ * aggregate_matrix.c - matrices of many pieces, as gp_glue and gp_operate take them, and gp_gram.
  *
  * Pieces are kept as they come and put together at the end, each freed as it is copied: rows
  * under rows in the order of their ids, or columns beside columns in the order of a number that

@@ -264,20 +264,20 @@ groups_of(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_matrix *w,
  * the query calls s.rows, a table has what is asked for.
  */
 static const char *
-spread(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_operator *op, const gp_matrix *w,
-	   const char *rows, const char *wanted, int64 moved)
+operate_groups(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_operator *op,
+			   const gp_matrix *w, const char *rows, const char *wanted, int64 moved)
 {
 	gnngp_placement *p = &d->placement;
 	int			width = group_width(d, a, w ? w->cols : 0);
 	const char *groups;
 	const char *from;
 	const char *columns = groups_of(d, a, w, width, &groups, &from);
-	const char *table = gnngp_chunk_table(d, "spread", "place integer, ", moved);
+	const char *table = gnngp_chunk_table(d, "operated", "place integer, ", moved);
 
 	gnngp_placement_fill(p, table,
 		   psprintf("SELECT %s, s.chunk, s.place, %s FROM (SELECT g.place, pg_catalog.generate_subscripts(g.parts, 1) - 1 AS chunk,"
 					" pg_catalog.unnest(g.parts) AS rows FROM (SELECT x.pk, x.chunk AS place,"
-					" gnngp_internal.gp_spread(%s, %s, '%s'::%s.gp_kernel, %s, %s) AS parts FROM %s GROUP BY x.pk, x.chunk) AS g) AS s"
+					" gnngp_internal.gp_operate(%s, %s, '%s'::%s.gp_kernel, %s, %s) AS parts FROM %s GROUP BY x.pk, x.chunk) AS g) AS s"
 					" WHERE s.rows IS NOT NULL",
 					gnngp_placement_key(p, "s.chunk"), rows, columns,
 					gnngp_placement_table_near(p, d->edges_near, "x.pk"),
@@ -311,7 +311,7 @@ static gnngp_chunked_factor
 operate(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_operator *op, const char *what,
 		const char *wanted, int64 moved)
 {
-	const char *groups = spread(d, a, op, NULL, "s.rows", wanted, moved);
+	const char *groups = operate_groups(d, a, op, NULL, "s.rows", wanted, moved);
 	gnngp_chunked_factor out = glue(d, what, groups, a->f);
 
 	gnngp_placement_drop(&d->placement, groups);
@@ -464,7 +464,7 @@ gnngp_factor_product(gnngp_table_fit *d, const gnngp_chunked_factor *a, gp_matri
 	int			width = group_width(d, a, w.cols);
 	rows = psprintf("gnngp_internal.gp_squares(s.rows, " INT64_FORMAT " - s.place * %d)", squares,
 					width);
-	const char *table = spread(d, a, a->op, &w, rows, "NULL", columns + GROUPS);
+	const char *table = operate_groups(d, a, a->op, &w, rows, "NULL", columns + GROUPS);
 	gp_kept_rows kept = gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",
 												 sums_of_groups(d, squares, w.cols, width), table),
 									 columns + 1);

@@ -1,11 +1,10 @@
 /*
  * placement.h - where the chunks of a factor lie, and statements on them.
  *
- * A working table has rows (pk, chunk, m) or (pk, chunk, place, m): pk is one of a few keys by
- * which rows are spread, and rows of one key lie together.  The tables are partitions of this
- * server, or distributed by Citus.  A statement uses gnngp_placement_key for the key of a number,
- * gnngp_placement_matrix and gnngp_placement_table_near for the copy near its row, and is then the
- * same for both.
+ * A working table has rows (pk, chunk, m) or (pk, chunk, place, m): pk is one of a few keys, and
+ * rows of one key lie together.  The tables are partitions of this server, or distributed by
+ * Citus.  A statement uses gnngp_placement_key for the key of a number, gnngp_placement_matrix and
+ * gnngp_placement_table_near for the copy near its row, and is then the same for both.
  */
 #ifndef GNNGP_PLACEMENT_H
 #define GNNGP_PLACEMENT_H

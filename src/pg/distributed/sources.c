@@ -64,7 +64,7 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	s->data = r->data;
-	s->apart = r->nodes_spread || r->edges_spread;
+	s->apart = r->nodes_apart || r->edges_apart;
 	return s;
 }
 

@@ -167,7 +167,7 @@ gnngp_plan_edges(gnngp_reader *r)
 		s->feature_base[i] = llast_oid(s->query.types);
 	}
 	gnngp_query_plan(&s->query);
-	r->edges_spread = gnngp_query_is_spread(&s->query);
+	r->edges_apart = gnngp_query_is_apart(&s->query);
 	return s;
 }
 

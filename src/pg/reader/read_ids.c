@@ -107,7 +107,7 @@ gnngp_finder_check_unknown(const gnngp_finder *f)
 {
 	const gnngp_table *nodes = &f->r->nodes;
 	bool		moments = !IsolationUsesXactSnapshot() &&
-		(f->r->nodes_spread || gnngp_query_is_spread(f->query));
+		(f->r->nodes_apart || gnngp_query_is_apart(f->query));
 	bool		hidden = check_enable_rls(nodes->oid, InvalidOid, true) == RLS_ENABLED;
 	const char *view = psprintf("a view on \"%s\" that leaves such rows out.", f->query->table->name);
 	StringInfoData hint;

@@ -326,7 +326,7 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	if (r->sorted && r->integer_ids)
 		s->query.order = psprintf("t.%s", r->id.quoted);
 	gnngp_query_plan(&s->query);
-	r->nodes_spread = gnngp_query_is_spread(&s->query);
+	r->nodes_apart = gnngp_query_is_apart(&s->query);
 	return s;
 }
 

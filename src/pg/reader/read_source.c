@@ -371,7 +371,7 @@ gnngp_query_plan(gnngp_query *q)
 }
 
 bool
-gnngp_query_is_spread(const gnngp_query *q)
+gnngp_query_is_apart(const gnngp_query *q)
 {
 	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(q->plan));
 	ListCell   *cell;

@@ -106,8 +106,8 @@ extern void gnngp_query_add_time(gnngp_query *q, const gnngp_column *column);
  */
 extern void gnngp_query_plan(gnngp_query *q);
 
-/* True when a planned query reads a table that Citus has spread over nodes, also behind a view. */
-extern bool gnngp_query_is_spread(const gnngp_query *q);
+/* True when a planned query reads a table whose rows Citus has on several servers, also behind a view. */
+extern bool gnngp_query_is_apart(const gnngp_query *q);
 
 /* True when the next run delivers all rows, for an array of many ids: callbacks check them. */
 extern bool gnngp_query_scans(const gnngp_query *q);

@@ -20,8 +20,8 @@ typedef struct gnngp_reader
 	gnngp_column id;
 	bool		integer_ids;
 	FmgrInfo	id_output;		/* for ids that are no integers */
-	bool		nodes_spread;	/* Citus has them on several nodes */
-	bool		edges_spread;	/* and the edges */
+	bool		nodes_apart;	/* Citus has them on several nodes */
+	bool		edges_apart;	/* and the edges */
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
 	bool		as_owner;		/* not as the caller */

@@ -184,7 +184,7 @@ gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 /* The ids of rows first to first + n; those of a list are in the same memory. */
 extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);
 
-/* The rows of chunk k of n + 1 (matrix_spread.c), the first of which is known: up to the first id
+/* The rows of chunk k of n + 1 (matrix_operate.c), the first of which is known: up to the first id
  * that is not below its bound. */
 extern int64 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n,
 								 int k);

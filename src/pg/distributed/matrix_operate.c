@@ -1,8 +1,8 @@
 /*
- * matrix_spread.c - gp_spread and gp_degrees: aggregates that take a whole graph, which lies in a
+ * matrix_operate.c - gp_operate and gp_degrees: aggregates that take a whole graph, which lies in a
  * table.
  *
- * A task of gp_spread holds all rows of some columns and the whole graph, so that any power of A,
+ * A task of gp_operate holds all rows of some columns and the whole graph, so that any power of A,
  * and P(a), is a few products there and no message.  Blocks of the graph's edges are read one by
  * one.  A fit asks several times in each of several statements, and what takes long is reading
  * the blocks, sorting edges and normalising.  One graph is kept from call to call until another
@@ -189,8 +189,8 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows, int64 *mi
 	return w;
 }
 
-/* What gp_spread and gp_degrees have collected. */
-typedef struct spreading
+/* What gp_operate and gp_degrees have collected. */
+typedef struct operation
 {
 	gnngp_pieces *columns;
 	Oid			edges;
@@ -198,15 +198,15 @@ typedef struct spreading
 	const int64 *bound;
 	int			nbounds;
 	ArrayType  *wanted;			/* NULL: all rows */
-} spreading;
+} operation;
 
-/* The step of gp_spread and gp_degrees: state, columns, edges, kernel, bounds [, wanted], of which
+/* The step of gp_operate and gp_degrees: state, columns, edges, kernel, bounds [, wanted], of which
  * all but the columns are the same for all rows. */
-GNNGP_FUNCTION(gnngp_spread_accum)
+GNNGP_FUNCTION(gnngp_operate_accum)
 {
 	bool		some = PG_NARGS() > 5;
-	MemoryContext context = gnngp_aggregate_context(fcinfo, some ? "gp_spread" : "gp_degrees");
-	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
+	MemoryContext context = gnngp_aggregate_context(fcinfo, some ? "gp_operate" : "gp_degrees");
+	operation  *s = PG_ARGISNULL(0) ? NULL : (operation *) PG_GETARG_POINTER(0);
 
 	if (PG_ARGISNULL(1))
 		gnngp_aggregate_null("columns");
@@ -216,7 +216,7 @@ GNNGP_FUNCTION(gnngp_spread_accum)
 
 		if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
 			gnngp_aggregate_null(PG_ARGISNULL(3) ? "kernel" : "bounds");
-		s = palloc0(sizeof(spreading));
+		s = palloc0(sizeof(operation));
 		s->columns = gnngp_pieces_create(context);
 		s->edges = PG_ARGISNULL(2) ? InvalidOid : PG_GETARG_OID(2);
 		s->kernel = text_to_cstring(PG_GETARG_TEXT_PP(3));
@@ -249,7 +249,7 @@ wanted_nodes(gp_env *env, ArrayType *array, const gnngp_value_ids *all, gnngp_va
 
 /* The columns of a state, and the graph; NULL as find_whole_graph. */
 static whole_graph *
-open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix *m,
+open_operation(operation *s, gp_env *env, const gp_program **program, gp_matrix *m,
 			   gnngp_value_ids *ids, int64 *missing)
 {
 	*program = gnngp_compile_kernel(env, s->kernel);
@@ -264,12 +264,12 @@ open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix 
 }
 
 /*
- * The end of gp_spread: S columns, in an array of a matrix for each chunk of rows; edges NULL:
+ * The end of gp_operate: S columns, in an array of a matrix for each chunk of rows; edges NULL:
  * none; wanted NULL: all rows, else those with these ids.
  */
-GNNGP_FUNCTION(gnngp_spread_final)
+GNNGP_FUNCTION(gnngp_operate_final)
 {
-	spreading  *s = (spreading *) PG_GETARG_POINTER(0);
+	operation  *s = (operation *) PG_GETARG_POINTER(0);
 	gp_device  *dev;
 	const gp_program *program;
 	gp_matrix	m;
@@ -278,7 +278,7 @@ GNNGP_FUNCTION(gnngp_spread_final)
 	int32	   *node = NULL;
 	int64		missing;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	whole_graph *whole = open_spreading(s, env, &program, &m, &all, &missing);
+	whole_graph *whole = open_operation(s, env, &program, &m, &all, &missing);
 
 	if (whole == NULL)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
@@ -303,14 +303,14 @@ GNNGP_FUNCTION(gnngp_spread_final)
  */
 GNNGP_FUNCTION(gnngp_degrees_final)
 {
-	spreading  *s = (spreading *) PG_GETARG_POINTER(0);
+	operation  *s = (operation *) PG_GETARG_POINTER(0);
 	const gp_program *program;
 	gp_matrix	m;
 	gnngp_value_ids ids;
 	int64		missing;
 	Datum		result;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	whole_graph *whole = open_spreading(s, env, &program, &m, &ids, &missing);
+	whole_graph *whole = open_operation(s, env, &program, &m, &ids, &missing);
 
 	if (m.cols != 1)
 		gnngp_matrix_refuse("Labelled nodes are one column.");
