@@ -106,7 +106,7 @@ extern void gnngp_query_add_time(gnngp_query *q, const gnngp_column *column);
  */
 extern void gnngp_query_plan(gnngp_query *q);
 
-/* True when a planned query reads a table whose rows Citus has on several servers, also behind a view. */
+/* True when a planned query reads a table that Citus has on several servers, also behind a view. */
 extern bool gnngp_query_is_apart(const gnngp_query *q);
 
 /* True when the next run delivers all rows, for an array of many ids: callbacks check them. */
