@@ -11,7 +11,7 @@
 # It takes about 8 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million kernels and
 # 20,000 random calls instead of 20,000 and 2,000; every kind of undefined behaviour, with its message; faults at
 # places as near each other late in a run as early; live answers of every kernel by both strategies; gckm's equation
-# on Cora; on the emulated card fits of 523 nodes, links by scores under sanitizers, thrice the chains, both types in
+# on Cora; on the emulated card fits of 523 and 2,050 nodes, links by scores under sanitizers, thrice the chains, both types in
 # every setting and all SQL tests that compute; the real GPU library where there is nvcc and no card; every call on
 # every altered row of the catalog; each guard of the reader alone; more of the quality floors.
 # Stages can be named: bash test/check.sh unit regress.  They run in four lanes side
