@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "live/live.h"
+#include "regression/solution.h"
 
 #define ANSWERED_AT_ONCE 8192	/* rows */
 

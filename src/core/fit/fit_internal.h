@@ -6,6 +6,7 @@
 
 #include "fit.h"
 #include "kernel/live/live_state.h"
+#include "regression/solution.h"
 
 /* exact.c, lowrank.c: fill the posterior's arrays but not its probabilities. */
 extern gp_solution gp_regress_exact(gp_eval *ev, const gp_problem *problem,

@@ -6,6 +6,7 @@
 
 #include "live.h"
 #include "kernel/prepared.h"
+#include "regression/solution.h"
 
 /* A question at work. */
 typedef struct gp_live_rows

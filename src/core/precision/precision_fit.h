@@ -5,6 +5,7 @@
 #define GP_PRECISION_FIT_H
 
 #include "precision.h"
+#include "regression/solution.h"
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */
 #define GP_PRECISION_MOST 500	/* iterations */

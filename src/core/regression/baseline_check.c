@@ -5,7 +5,7 @@
  * In label propagation the classes of labelled nodes spread over the edges for some rounds: each
  * node takes the mean of its neighbours, and labelled nodes keep their class.
  */
-#include "regression.h"
+#include "solution.h"
 
 #include <stdio.h>
 

@@ -22,7 +22,7 @@
  * A label that is left out leaves its class one short of the others, which a node without a label
  * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
  */
-#include "regression.h"
+#include "solution.h"
 
 #define DELTA_MIN 0.01			/* the grid of delta, evenly in its logarithm */
 #define DELTA_MAX 1.0

@@ -5,7 +5,7 @@
  * that are hard for both count little.  Classes lose by their likelihood: a score of means that
  * have no level of their own for each class says little where one is rare.
  */
-#include "regression.h"
+#include "solution.h"
 
 double
 gp_loss_gain(const double *loss, const double *other, int64_t n)

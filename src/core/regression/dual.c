@@ -5,7 +5,7 @@
  * leave-one-out residual alpha_i / [S^-1]_ii, its variance 1 / [S^-1]_ii
  * (Rasmussen and Williams 2006, section 5.4.2).
  */
-#include "regression.h"
+#include "solution.h"
 
 #define EIGEN_GRID 41			/* nuggets tried where one eigendecomposition serves all */
 #define CHOLESKY_GRID 5			/* where each costs a factorisation */

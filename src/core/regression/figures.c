@@ -1,7 +1,7 @@
 /*
  * figures.c - the figures of a fit, all by leave-one-out.
  */
-#include "regression.h"
+#include "solution.h"
 
 #include "base/sort.h"
 

@@ -2,7 +2,7 @@
  * gram.c - the algebra of a regression: the Gram matrix of a factor's rows, its root and system,
  * and the scale of the prior.
  */
-#include "regression.h"
+#include "solution.h"
 
 #include <float.h>
 

@@ -10,11 +10,10 @@
  * the mean of each row: the order of the classes depends on neither, so neither may count.  A plain
  * squared error would punish the shrinkage that a larger nugget brings and choose it too small.
  */
-#include "regression.h"
+#include "solution.h"
 
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
 #define TENTHS 8				/* steps that find a tenth of a decade in two decades */
-#define DECADES 4				/* from the smallest nugget to the largest */
 
 int32_t *
 gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
@@ -186,21 +185,28 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-/* The best point where the grid's smallest is the best: a decade at a time, downhill. */
+/*
+ * From the best point so far and the one before it, a decade at a time as long as that goes
+ * downhill, to the logarithm of the last nugget at most; then within the bracket.
+ */
 static point
-below(gp_env *env, gp_nugget_error error, void *state, point first, point next)
+walk(gp_env *env, gp_nugget_error error, void *state, point before, point best, double last,
+	 int steps)
 {
-	while (first.x > log(GP_NUGGET_BELOW) + UNIT)
+	double		step = best.x < before.x ? -M_LN10 : M_LN10;
+
+	while (fabs(last - best.x) > UNIT)
 	{
-		point		p = {.x = first.x - M_LN10};
+		point		p = {.x = best.x + step};
 
 		p.error = evaluate(env, error, state, p.x, 0, 1);
-		if (p.error >= first.error)
-			return narrow(env, error, state, p, first, next, TENTHS);
-		next = first;
-		first = p;
+		if (p.error >= best.error)
+			return step < 0.0 ? narrow(env, error, state, p, best, before, steps) :
+				narrow(env, error, state, before, best, p, steps);
+		before = best;
+		best = p;
 	}
-	return first;
+	return best;
 }
 
 /* The minimum of the error over the nugget; ties go to the larger one. */
@@ -225,7 +231,7 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
 	else if (best == 0)
-		found = below(env, error, state, grid[0], grid[1]);
+		found = walk(env, error, state, grid[1], grid[0], log(GP_NUGGET_BELOW), TENTHS);
 	else if (best == coarse - 1)
 	{
 		/* The best place where the grid's largest nugget is better than the one before: noisy
@@ -247,32 +253,15 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 static double
 climb(gp_env *env, gp_nugget_error error, void *state, int refine)
 {
-	double		low = log(GP_NUGGET_MIN);
-	point		at[DECADES + 1];
-	int			best = DECADES / 2;
-	int			step = -1;
-	bool		known[DECADES + 1] = {false};
+	point		middle = {.x = 0.5 * (log(GP_NUGGET_MIN) + log(GP_NUGGET_MAX))};
+	point		lower = {.x = middle.x - M_LN10};
 
-	for (int k = best, done = 0; k >= 0 && k <= DECADES; done++)
-	{
-		at[k].x = low + k * M_LN10;
-		at[k].error = evaluate(env, error, state, at[k].x, done, DECADES + refine);
-		known[k] = true;
-		if (k != best && at[k].error >= at[best].error)
-		{
-			/* Uphill at the first step down: the other way. */
-			if (step > 0 || best != DECADES / 2)
-				break;
-			step = 1;
-		}
-		else
-			best = k;
-		k = best + step;
-	}
-	if (best > 0 && best < DECADES && known[best - 1] && known[best + 1])
-		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1],
-									   refine).x));
-	return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
+	middle.error = evaluate(env, error, state, middle.x, 0, 1);
+	lower.error = evaluate(env, error, state, lower.x, 0, 1);
+	point		found = lower.error < middle.error ?
+		walk(env, error, state, middle, lower, log(GP_NUGGET_MIN), refine) :
+		walk(env, error, state, lower, middle, log(GP_NUGGET_MAX), refine);
+	return round_nugget(exp(found.x));
 }
 
 /* The search of a dry run, which has no errors to go by: as many as there can be. */

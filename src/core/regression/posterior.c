@@ -1,7 +1,7 @@
 /*
  * posterior.c - the posterior of all nodes: from a problem by way of a regression to figures.
  */
-#include "regression.h"
+#include "solution.h"
 #include "kernel/live/live_state.h"
 
 #include <float.h>

@@ -6,7 +6,7 @@
  * leave-one-out residual is e_i / (1 - h_i).  The Gram matrix is summed and
  * factorised in double, a block of rows at a time.
  */
-#include "regression.h"
+#include "solution.h"
 
 #define SAMPLE 1024				/* labels that the search for the nugget looks at */
 #define GRID 5

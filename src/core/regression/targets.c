@@ -2,7 +2,7 @@
  * targets.c - the targets of a regression.
  */
 #include "kernel/live/live_state.h"
-#include "regression.h"
+#include "solution.h"
 
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150

@@ -6,7 +6,7 @@
  * out as a whole, from the Gram matrices of the blocks; the same matrices give what the past alone
  * would have said.
  */
-#include "regression.h"
+#include "solution.h"
 
 #define GRID 5
 #define REFINE 5				/* further nuggets, at most */

@@ -3,7 +3,7 @@
  */
 #include "gckm.h"
 #include "graph/random_walks.h"
-#include "regression/regression.h"
+#include "regression/solution.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,7 @@
  * their class. Values have F itself with a Gaussian noise, which is learnt.
  */
 #include "train/engine/engine.h"
-#include "regression/regression.h"
+#include "regression/solution.h"
 
 #include <stdio.h>
 
