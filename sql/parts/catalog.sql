@@ -336,7 +336,7 @@ CREATE POLICY visible ON gnngp_internal.gp_model_catalog FOR SELECT TO PUBLIC
 CREATE POLICY visible ON gnngp_internal.gp_block FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m
                    WHERE m.id = gp_block.model
-                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live', 'facts', 'warm')
+                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live', 'facts')
                           OR pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.

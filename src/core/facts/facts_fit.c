@@ -280,7 +280,7 @@ notice_worth(gp_device *dev, const gp_problem *problem, const gp_posterior *kept
 	if (dev->env->dry)
 		return;
 	targets = gp_targets_make(dev->env, problem);
-	gp_notice_worth(dev->env, problem, &targets, kept);
+	gp_notice_worth(dev, problem, &targets, kept);
 	gp_targets_free(dev->env, &targets);
 }
 

@@ -8,9 +8,6 @@
 #include "device/device.h"
 #include "formula_internal.h"
 
-#define WARM \
-	GP_PARAMETER("warm", 1.0, WORD,.word = {"false", "true"}, \
-		.hint = "With warm=false every refresh starts training from scratch.")
 #define COMPONENTS(name) GP_PARAMETER(name, 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX)
 #define WIDTH(name) \
 	GP_PARAMETER(name, 0.0, REAL,.low = 1e-6,.high = 1e6, \
@@ -48,7 +45,6 @@ static const gp_parameter gpsrf[] = {
 	GP_PARAMETER("tau", 0.8, REAL,.low = 0.0,.high = 1.0,
 		.hint = "tau=1 learns from the labels alone."),
 	GP_PARAMETER("decay", 5e-4, REAL,.low = 0.0,.high = 1.0),
-	WARM,
 	{.name = NULL}
 };
 
@@ -67,7 +63,6 @@ static const gp_parameter dgp[] = {
 	GP_PARAMETER("steps", 0.0, WHOLE,.low = 10.0,.high = 1000000.0),
 	GP_PARAMETER("rate", 0.0, REAL,.low = 1e-6,.high = 1.0,
 		.hint = "rate is that of the first steps."),
-	WARM,
 	{.name = NULL}
 };
 

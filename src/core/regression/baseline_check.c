@@ -19,75 +19,99 @@
 #define RANKED 0.65
 #define PAST_LITTLE 0.25		/* of loo_score is a low forward_score */
 #define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
-#define AHEAD 12				/* entries whose rows are fetched before they are used */
 
-/* The peak of bytes in propagation; a directed graph's matrix is added to its transpose. */
+/*
+ * The peak of bytes in propagation: its matrix, two of masses, and those of the labelled nodes; a
+ * directed graph's matrix is added to its transpose.
+ */
 static double
 bytes_of(const gp_problem *problem)
 {
 	const gp_graph *graph = problem->graph;
 	double		n = (double) graph->nodes;
+	double		m = (double) problem->nlabelled;
+	double		entries = (double) graph->start[graph->nodes];
 
-	return 2.0 * n * problem->nclasses * sizeof(float) + 4.0 * n + (double) problem->nlabelled +
-		(graph->directed ? 44.0 * (double) graph->start[graph->nodes] + 32.0 * n : 0.0);
+	return 2.0 * gp_matrix_bytes(n, problem->nclasses, GP_FLOAT) + 8.0 * (entries + m) + 9.0 * n +
+		gp_matrix_bytes(m, problem->nclasses, GP_FLOAT) + 8.0 * m * (1.0 + problem->nclasses) +
+		(graph->directed ? 52.0 * entries + 32.0 * n : 0.0);
+}
+
+/* What a round multiplies with: rows of sum one, and of a node that keeps its class itself alone. */
+static gp_csr *
+propagation_matrix(gp_env *env, const gp_csr *w, const bool *keeps, int64_t nlabelled)
+{
+	gp_csr	   *s = gp_csr_create(env, w->rows, w->cols, gp_csr_entries(w) + nlabelled,
+									   GP_FLOAT);
+	const double *weight = w->value;
+	int64_t		at = 0;
+
+	GP_EACH(env, i, w->rows, w->start[i])
+	{
+		double		degree = 0.0;
+
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+			degree += weight ? weight[k] : 1.0;
+		for (int64_t k = w->start[i]; k < w->start[i + 1] && !keeps[i] && degree > 0.0; k++)
+		{
+			s->col[at] = w->col[k];
+			gp_number_put(s->value, GP_FLOAT, at++, (weight ? weight[k] : 1.0) / degree);
+		}
+		if (keeps[i])
+		{
+			s->col[at] = (int32_t) i;
+			gp_number_put(s->value, GP_FLOAT, at++, 1.0);
+		}
+		s->start[i + 1] = at;
+	}
+	return s;
 }
 
 /*
- * Some rounds of label propagation: now gets the classes' masses, nodes x classes.  w is the
- * graph's symmetric matrix, whose values of NULL are all 1; kept has the class of each node whose
- * label is not hidden, -1 for others.
+ * The masses of the classes at the labelled nodes after some rounds of label propagation: nlabelled
+ * x classes, the caller's.  Labels are shown (1) or hidden (0).
  */
-static float *
-propagate(gp_env *env, const gp_csr *w, const int32_t *kept, int32_t classes)
+static double *
+propagate(gp_device *dev, const gp_problem *problem, const double *shown)
 {
-	const double *weight = w->value;
-	int64_t		n = (int64_t) gp_size_mul(env, w->rows, classes);
-	float	   *now = gp_alloc_zero(env, n, sizeof(float));
-	float	   *next = gp_alloc_zero(env, n, sizeof(float));
-	int64_t		last_entry = gp_csr_entries(w) - 1;
+	gp_env	   *env = dev->env;
+	const gp_graph *graph = problem->graph;
+	int64_t		n = graph->nodes;
+	gp_csr		own = {n, n, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
+	gp_csr	   *w = graph->directed ? gp_graph_symmetric(env, graph) : &own;
+	bool	   *keeps = gp_alloc_zero(env, n, sizeof(bool));
 
-	for (int round = 0; round <= ROUNDS; round++)
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+		keeps[problem->labelled[k]] = shown[k] > 0.0;
+	gp_csr	   *s = propagation_matrix(env, w, keeps, problem->nlabelled);
+	if (w != &own)
+		gp_csr_free(env, w);
+	gp_matrix	now = gp_filled(dev, n, problem->nclasses, GP_FLOAT, 0.0);
+	gp_matrix	next = dev->create(dev, n, problem->nclasses, GP_FLOAT);
+	dev->put(dev, now, problem->nlabelled, problem->labelled, problem->label, shown);
+	for (int round = 0; round < ROUNDS; round++)
 	{
-		float	   *last = now;
+		gp_matrix	last = now;
 
-		GP_EACH(env, i, w->rows, w->start[i] * classes)
-		{
-			float	   *row = next + i * classes;
-			double		degree = 0.0;
-
-			memset(row, 0, classes * sizeof(float));
-			if (kept[i] >= 0)
-				row[kept[i]] = 1.0f;
-			for (int64_t k = w->start[i]; kept[i] < 0 && k < w->start[i + 1]; k++)
-			{
-				double		by = weight ? weight[k] : 1.0;
-				const float *other = now + (int64_t) w->col[k] * classes;
-
-				/* Rows of neighbours lie anywhere; those of the next node follow. */
-				__builtin_prefetch(now + (int64_t) w->col[gp_min64(k + AHEAD, last_entry)] *
-								   classes);
-				degree += by;
-				for (int32_t c = 0; c < classes; c++)
-					row[c] += (float) by * other[c];
-			}
-			for (int32_t c = 0; c < classes && degree > 0.0; c++)
-				row[c] /= (float) degree;
-		}
+		env->progress(env, GP_PHASE_POSTERIOR, round, ROUNDS);
+		dev->spmm(dev, 1.0, s, now, 0.0, next);
 		now = next;
 		next = last;
 	}
-	gp_free(env, next);
-	return now;
+	gp_matrix	rows = gp_gather(dev, now, problem->labelled, problem->nlabelled);
+	double	   *mass = gp_download(dev, rows);
+	gp_destroy_all(dev, &rows, &now, &next);
+	gp_csr_free(env, s);
+	gp_free(env, keeps);
+	return mass;
 }
 
 /* Compares the model with label propagation; advised: a notice has said what may help. */
 static void
-compare_propagation(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					const gp_posterior *out, bool advised)
 {
-	const gp_graph *graph = problem->graph;
-	int64_t		n = graph->nodes;
-	gp_csr		own = {n, n, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
+	gp_env	   *env = dev->env;
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
 	double		found = 0.0;
 	int64_t		nhidden = 0;
@@ -96,44 +120,37 @@ compare_propagation(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	if ((double) env->used + bytes_of(problem) > out->plan.bytes)
 		return;
 	/* Hides a part of the labels that count; which ones follows from the seed. */
-	int32_t    *kept = gp_alloc_array(env, n, sizeof(int32_t));
-	bool	   *hidden = gp_alloc_array(env, problem->nlabelled, sizeof(bool));
-	memset(kept, 0xff, n * sizeof(int32_t));
+	double	   *shown = gp_alloc_array(env, problem->nlabelled, sizeof(double));
 	for (int64_t k = 0; k < problem->nlabelled; k++)
 	{
 		uint64_t	draw = gp_hash(problem->seed ^ gp_hash((uint64_t) problem->labelled[k]));
 
-		hidden[k] = targets->counts[k] && draw % HIDDEN == 0;
-		nhidden += hidden[k];
-		if (!hidden[k])
-			kept[problem->labelled[k]] = problem->label[k];
+		shown[k] = targets->counts[k] && draw % HIDDEN == 0 ? 0.0 : 1.0;
+		nhidden += shown[k] == 0.0;
 	}
 	if (nhidden >= FEWEST_LABELS)
 	{
-		gp_csr	   *w = graph->directed ? gp_graph_symmetric(env, graph) : &own;
-		float	   *mass = propagate(env, w, kept, problem->nclasses);
+		double	   *mass = propagate(dev, problem, shown);
 
 		/* The share of the hidden labels whose class has the largest mass at their node. */
 		for (int64_t k = 0; k < problem->nlabelled; k++)
 		{
-			const float *row = mass + (int64_t) problem->labelled[k] * problem->nclasses;
+			const double *row = mass + k * problem->nclasses;
 			int32_t		best = 0;
 
 			for (int32_t c = 1; c < problem->nclasses; c++)
 				best = row[c] > row[best] ? c : best;
-			found += hidden[k] && best == problem->label[k] && row[best] > 0.0f;
+			found += shown[k] == 0.0 && best == problem->label[k] && row[best] > 0.0;
 		}
 		found /= (double) nhidden;
 		gp_free(env, mass);
-		if (graph->directed)
-			gp_csr_free(env, w);
 	}
 	if (found - sqrt(found * (1.0 - found) / fmax(nhidden, 1.0)) > accuracy)
 		gp_notice(env, advised ? NULL : "Fit without kernel => ..., or compare kernels with "
 										"gp_tune.",
 				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
 				  100.0 * found, 100.0 * accuracy);
-	gp_free_all(env, kept, hidden);
+	gp_free(env, shown);
 }
 
 /* What may help where labels are not explained; few labels prove little about a model. */
@@ -208,9 +225,11 @@ notice_past(gp_env *env, const gp_posterior *out)
 }
 
 void
-gp_notice_worth(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 				const gp_posterior *out)
 {
+	gp_env	   *env = dev->env;
+
 	if (problem->quiet || problem->compared || isnan(out->loo_score))
 		return;
 	notice_past(env, out);
@@ -221,5 +240,5 @@ gp_notice_worth(gp_env *env, const gp_problem *problem, const gp_targets *target
 
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
 		targets->ncounted >= FEWEST_LABELS)
-		compare_propagation(env, problem, targets, out, told);
+		compare_propagation(dev, problem, targets, out, told);
 }

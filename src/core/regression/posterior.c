@@ -125,7 +125,7 @@ gp_posterior_end(gp_device *dev, const gp_problem *problem, gp_targets *targets,
 				 "the posterior is out of range");
 	gp_figures(dev, problem, targets, solution, out);
 	if (!has_no_regression && !env->dry)
-		gp_notice_worth(env, problem, targets, out);
+		gp_notice_worth(dev, problem, targets, out);
 	gp_solution_free(dev, solution);
 	gp_targets_free(env, targets);
 }
@@ -140,7 +140,7 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 				posterior->loo.nonconformity, posterior->loo.nonconformity_class,
 				posterior->forward, posterior->is_prior, posterior->landmark);
 	gp_state_free(posterior->state);
-	gp_free_all(env, posterior->warm, posterior);
+	gp_free(env, posterior);
 }
 
 gp_solution

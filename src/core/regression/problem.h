@@ -69,13 +69,6 @@ typedef struct gp_problem
 	/* figures and leave-one-out alone: means and variances of the nodes are left empty */
 	bool		loo_only;
 
-	/*
-	 * For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last
-	 * one left; NULL: unknown.
-	 */
-	const uint64_t *key;
-	const struct gp_warm *warm;
-
 	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
 	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
 	void	   *device_arg;

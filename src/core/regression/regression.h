@@ -105,7 +105,6 @@ typedef struct gp_posterior
 	double	   *forward;
 	double		forward_score;	/* as loo_score; NaN without blocks */
 	struct gp_live_state *state;		/* of a live problem; else NULL */
-	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
 } gp_posterior;
 
 extern void gp_posterior_free(gp_env *env, gp_posterior *posterior);

@@ -247,7 +247,7 @@ extern void gp_label_probabilities(const gp_problem *problem, const gp_targets *
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
-extern void gp_notice_worth(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 							const gp_posterior *out);
 
 /*

@@ -52,7 +52,7 @@ static const member gckm_options[] = {
 static const member gpsrf_options[] = {
 	WHOLE(gp_gpsrf, features), WHOLE(gp_gpsrf, units), WHOLE(gp_gpsrf, hidden),
 	WHOLE(gp_gpsrf, steps), REAL(gp_gpsrf, dropout), REAL(gp_gpsrf, tau), REAL(gp_gpsrf, decay),
-	WHOLE(gp_gpsrf, warm), LAST
+	LAST
 };
 
 static const member dgp_options[] = {

@@ -74,7 +74,6 @@ typedef struct gp_gpsrf
 	double		dropout;
 	double		tau;			/* nodes so sure of their class are learnt from, too */
 	double		decay;			/* of the network's weights */
-	int			warm;			/* 1: starts from what the last training left */
 } gp_gpsrf;
 
 /* The options of the deep Gaussian process of links (Opolka and Lio 2022). */
@@ -150,8 +149,7 @@ extern const gp_method gp_method_gckm;
  * classes of those of their logits; of values: means and variances of an observation.  In place of
  * leave-one-out, five folds are held out of trainings of half the steps, which calibrate.
  * log_marginal_likelihood is the bound that was trained, the plan's landmarks are the cosines,
- * nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number. With features, what the
- * problem's warm has of the same sizes is where all trainings start, with a fifth of the steps.
+ * nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number.
  */
 extern const gp_method gp_method_gpsrf;
 
@@ -174,42 +172,6 @@ extern void *gp_method_fit(gp_device *dev, const gp_method *m, const gp_problem 
 extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph,
 									  const gp_features *features, uint64_t seed,
 									  const gp_gckm *options);
-
-/* ---- warm.c: what a training leaves for the next one, and labels that are held out ---- */
-
-/*
- * What a training leaves, so that the next one of the same model starts from it.  Nodes go by
- * keys, which do not change with their numbers.  Who was held out stays so: figures come from
- * labels that no parameters have ever seen.  One block of memory.
- */
-typedef struct gp_warm
-{
-	int64_t		sets;			/* of parameters: each of a training of its own */
-	int64_t		values;			/* of a set */
-	float	   *value;			/* sets x values */
-	int64_t		nheld;
-	uint64_t   *held;			/* labelled nodes, ascending */
-	int32_t    *part;			/* of each: the set that has not seen it */
-} gp_warm;
-
-/* The index of a key among n ascending ones; -1: not there. */
-extern int64_t gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted);
-
-/* The fold of each of n labels (label NULL: values): every class is dealt to all folds. */
-extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds,
-							  uint64_t seed);
-
-/*
- * The same where some were dealt before: those have their fold again, others the one that has the
- * fewest of their class.  And what was dealt, with what was before, as held and part of a gp_warm
- * of so many sets.
- */
-extern int32_t *gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before,
-							 int folds);
-extern gp_warm *gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before,
-							 const int32_t *fold, int64_t sets, int64_t values);
-
-#define GP_WARM_SHARE 5			/* a training that starts warm takes as many times fewer steps */
 
 /* ---- inputs.c ---- */
 

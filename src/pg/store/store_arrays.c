@@ -68,8 +68,7 @@ version_of(const gnngp_model *model, const char *part)
 pg_noreturn static void
 corrupted(const gnngp_model *model, const char *part, const char *what)
 {
-	gnngp_store_corrupted(model, psprintf(what, (strcmp(part, "warm") == 0 ? "training"
-												 : strstr(part, "figure") ? "figures"
+	gnngp_store_corrupted(model, psprintf(what, (strstr(part, "figure") ? "figures"
 												 : strcmp(part, "link_loo") == 0 ? "held-out pairs"
 												 : strcmp(part, "facts") == 0 ? "facts"
 												 : is_of_links(part) ? "link part"
@@ -310,7 +309,7 @@ gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp
 	gnngp_spi_connect();
 	gnngp_store_receive(model, version_of(model, part), part, GNNGP_BLOCKS_ALL, 0, &rows);
 	gnngp_spi_finish();
-	if (r.block == 0 && (strcmp(part, "warm") == 0 || strcmp(part, "live") == 0))
+	if (r.block == 0 && strcmp(part, "live") == 0)
 		return false;
 	if (r.block == 0 || r.block != r.blocks || r.filled != last_array(list)->count)
 		corrupted(model, part, "some blocks of its %s are missing");

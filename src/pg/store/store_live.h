@@ -1,18 +1,16 @@
 /*
  * store_live.h - what a fit leaves for later: the live state of a model, which rows are evaluated
- * against, and what a training left, where a refresh starts from.
+ * against.
  *
  * The part "live" has the pieces that the core keeps (core/kernel/live/live_state.h), and the
  * ids of all nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
- * extension's owner, for a caller who may see the model.  The part "warm" has
- * parameters, which tell of features and labels: only the owner reads them.
+ * extension's owner, for a caller who may see the model.
  */
 #ifndef GNNGP_STORE_LIVE_H
 #define GNNGP_STORE_LIVE_H
 
 #include "core/live/live.h"
 #include "core/kernel/live/live_state.h"
-#include "core/train/train.h"
 #include "pg/reader/reader.h"
 #include "store_links.h"
 
@@ -40,21 +38,5 @@ extern gnngp_live *gnngp_live_open(const gnngp_model *model);
 /* Ends a use that went well: keeps the state for the next one, or frees it.  After an error its
  * context does. */
 extern void gnngp_live_close(gnngp_live *live);
-
-/* ---- what a training left (store_warm.c) ---- */
-
-/* What must not differ between two trainings of a model: how the graph is read, and the classes
- * (none: 0). */
-extern uint64 gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label);
-
-/* Writes the part. */
-extern void gnngp_warm_write(const gnngp_model *model, uint64 like, const gp_warm *warm);
-
-/*
- * Reads it under the active snapshot, into memory of the environment; NULL where there is none.
- * Where it was left for something unlike a NOTICE says so, and it is NULL, too.  XX001 for numbers
- * that do not fit together.
- */
-extern gp_warm *gnngp_warm_read(gp_env *env, const gnngp_model *model, uint64 like);
 
 #endif							/* GNNGP_STORE_LIVE_H */

@@ -704,13 +704,15 @@ check_past(gp_env *env)
 	gp_problem	p = {.graph = &graph,.task = GP_TASK_VALUES};
 	gp_targets	targets = {.columns = 1};
 	gp_posterior out = {.loo_score = 0.8,.forward_score = 0.21};
+	gp_device  *dev = gp_device_cpu(env, 1);
 
-	gp_notice_worth(env, &p, &targets, &out);
+	gp_notice_worth(dev, &p, &targets, &out);
 	is_int(test_state(env)->notices, 0, "a forward score that is somewhat lower");
 	out.forward_score = 0.19;
-	gp_notice_worth(env, &p, &targets, &out);
+	gp_notice_worth(dev, &p, &targets, &out);
 	ok(strcmp(test_state(env)->notice, "loo_score is 0.80, but forward_score, by earlier labels alone, is 0.19") == 0,
 	   "one that is much lower is told of");
+	dev->close(dev);
 }
 
 static void

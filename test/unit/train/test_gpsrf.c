@@ -200,89 +200,15 @@ same_bits(const gp_posterior *a, const gp_posterior *b)
 		a->metric[GP_METRIC_NLL] == b->metric[GP_METRIC_NLL];
 }
 
-/* True when every label of one training is in the other, held out by the same set. */
-static bool
-keeps_parts(const gp_warm *before, const gp_warm *after)
-{
-	for (int64_t k = 0; k < before->nheld; k++)
-	{
-		int64_t		at = gp_warm_find(after->held, after->nheld, before->held[k]);
-
-		if (at < 0 || after->part[at] != before->part[k])
-			return false;
-	}
-	return true;
-}
-
-/* The labels of each set but the last. */
-static bool
-parts_even(const gp_warm *w)
-{
-	int			count[5] = {0};
-
-	for (int64_t k = 0; k < w->nheld; k++)
-		count[w->part[k]]++;
-	for (int f = 1; f < 5; f++)
-		if (abs(count[f] - count[0]) > 2)
-			return false;
-	return true;
-}
-
-/* The next training starts where one ended, and holds out what that one held out. */
-static void
-check_warm(gp_env *env)
-{
-	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_problem	p = make_problem(env, 90, true, GP_FLOAT);
-	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
-	gp_gpsrf	cold = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150, warm=false)");
-	gp_gpsrf	wide = parse_gpsrf(env, "gpsrf(features=60, units=9, hidden=16, steps=2)");
-	int64_t		n = p.nlabelled;
-	uint64_t	key[90];
-	gp_posterior *first;
-	gp_posterior *again;
-	gp_posterior *more;
-
-	for (int i = 0; i < 90; i++)
-		key[i] = gp_hash((uint64_t) i);
-	p.key = key;
-	p.nlabelled = n - 6;
-	first = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
-	ok(first->warm && first->warm->sets == 6 && first->warm->nheld == p.nlabelled && parts_even(first->warm),
-	   "a training leaves its folds' parameters and its own");
-	p.warm = first->warm;
-	again = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
-	ok(!same_bits(first, again) && keeps_parts(first->warm, again->warm) &&
-	   again->metric[GP_METRIC_ACCURACY] > first->metric[GP_METRIC_ACCURACY] - 0.07,
-	   "the next one starts there, and holds out the same labels by the same folds");
-	ok(same_bits(first, gp_method_fit(dev, &gp_method_gpsrf, &p, &cold)), "warm=false gives the bits of a first fit");
-	p.nlabelled = n;
-	more = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
-	ok(more->warm->nheld == n && keeps_parts(first->warm, more->warm) && parts_even(more->warm), "new labels are dealt evenly");
-	p.nlabelled = n - 12;
-	p.warm = more->warm;
-	ok(keeps_parts(more->warm, fit(dev, &p, &o)->warm), "labels that are gone are remembered");
-	p.nlabelled = n - 6;
-	first = gp_method_fit(dev, &gp_method_gpsrf, &p, &wide);
-	more = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
-	ok(first->warm->values != more->warm->values, "other sizes start anew");
-	p.features = NULL;
-	ok(fit(dev, &p, &wide)->warm == NULL, "parameters of nodes are of no use to the next training");
-	dev->close(dev);
-}
-
-/* A whole fit, and one that starts from it, disturbed. */
+/* A whole fit, disturbed. */
 static void
 whole(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 20, true, GP_FLOAT);
 	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=10, units=3, hidden=4, steps=1)");
-	gp_posterior *first = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 
-	p.warm = first->warm;
 	gp_posterior_free(env, gp_method_fit(dev, &gp_method_gpsrf, &p, &o));
-	gp_posterior_free(env, first);
 	dev->close(dev);
 }
 
@@ -311,7 +237,6 @@ main(void)
 	check_plan(5000, true, "gpsrf(steps=2, features=200)");
 	in_env(check_refused(env));
 	in_env(check_structure(env));
-	in_env(check_warm(env));
 	in_env(check_values(env, GP_FLOAT));
 	in_env(check_values(env, GP_DOUBLE));
 	disturb("a fit", TEST_REFUSE, 13, 40, whole(env));

@@ -319,11 +319,6 @@ gp_exp(gp_trainer *t, double factor, gp_matrix y, gp_matrix a)
 	gp_trainer_elementwise(t, GP_ELEMENT_EXP, factor, y, a, GP_NONE);
 }
 
-/* The numbers of all parameters; copies them into a set of what is left for the next training, or
- * from it. */
-extern int64_t gp_trainer_values(const gp_trainer *t);
-extern void gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave);
-
 /* sum x_ij y_ij, in double. */
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 

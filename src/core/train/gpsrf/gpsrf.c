@@ -25,7 +25,6 @@
 #define FREQUENCIES 1
 #define POSTERIOR_RATE 5e-4
 #define FREQUENCIES_RATE 1.5e-3
-#define WARM_RATE 0.3			/* times that, from a start where little is left to learn */
 
 enum							/* purposes of gp_trainer_seed */
 {
@@ -66,8 +65,6 @@ typedef struct learner
 	double		bound;
 	int			folds;
 	int32_t    *fold;			/* of each label */
-	const gp_warm *before;		/* where trainings start from; NULL: from random numbers */
-	gp_warm    *left;			/* what they leave; NULL: nothing */
 	int64_t		done;			/* steps, for the progress */
 	int64_t		total;
 } learner;
@@ -365,8 +362,7 @@ step_frequencies(learner *l)
 	set_gradient(l, nlabels, true);
 	gp_network_backward(&l->t, l->net);
 	gp_network_backward(&l->t, l->spectrum);
-	gp_trainer_step(&l->t, FREQUENCIES, l->before ? WARM_RATE * FREQUENCIES_RATE
-					: FREQUENCIES_RATE);
+	gp_trainer_step(&l->t, FREQUENCIES, FREQUENCIES_RATE);
 	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 }
 
@@ -399,7 +395,7 @@ run_steps(learner *l, int64_t first, int64_t steps)
 			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &l->head->weights);
 		gp_network_backward(&l->t, l->net);
 		gp_network_prior(&l->t, l->net, divergence);
-		gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
+		gp_trainer_step(&l->t, POSTERIOR, POSTERIOR_RATE);
 		if (dry || k >= first)
 			step_frequencies(l);
 	}
@@ -410,61 +406,42 @@ run_steps(learner *l, int64_t first, int64_t steps)
 
 /* ---- trainings ---- */
 
-/* The steps of a training, of so many where it starts from nothing; and those with the posterior
- * alone before. */
-static int64_t
-steps_of(const learner *l, int64_t steps)
-{
-	return l->before ? (steps + GP_WARM_SHARE - 1) / GP_WARM_SHARE : steps;
-}
-
+/* The steps of a training with the posterior alone, before so many of both. */
 static int64_t
 first_of(int64_t steps)
 {
 	return (steps + 7) / 8;
 }
 
-/* What was left with folds as many as these, whose labels stay where they were; NULL: nothing
- * was. */
-static const gp_warm *
-dealt_before(const learner *l)
+/* The fold of each label: every class is dealt to all folds. */
+static int32_t *
+deal_folds(gp_env *env, const gp_problem *p, int folds)
 {
-	const gp_warm *w = l->problem->warm;
+	int64_t		n = p->nlabelled;
+	const int32_t *label = p->label;
+	int32_t    *fold = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *order = gp_shuffle(env, n, p->seed, NULL);
+	int32_t		classes = 1;
 
-	return l->options->warm && w && l->folds > 1 && w->sets == l->folds + 1 ? w : NULL;
+	for (int64_t k = 0; label && k < gp_items(env, n); k++)
+		classes = (int32_t) gp_max64(classes, label[k] + 1);
+	/* The place of the next label of each class, one class behind the other */
+	int64_t    *place = gp_alloc_zero(env, classes + 1, sizeof(int64_t));
+	for (int64_t k = 0; label && k < gp_items(env, n); k++)
+		place[label[k] + 1]++;
+	gp_offsets_of_counts(place, classes);
+	for (int64_t k = 0; k < gp_items(env, n); k++)
+		fold[order[k]] = (int32_t) (place[label ? label[order[k]] : 0]++ % folds);
+	gp_free_all(env, place, order);
+	return fold;
 }
 
 /*
- * Decides, once parameters are there, where trainings start from and what they leave.  Without
- * features there are parameters for each node, which are of no use to the next one.
+ * Trains without the labels of a fold, where there is such a one, and gives logits and their
+ * variances of all nodes (host, n x columns).
  */
 static void
-choose_start(learner *l)
-{
-	const gp_problem *p = l->problem;
-	int64_t		sets = l->folds > 1 ? l->folds + 1 : 1;
-	int64_t		values = gp_trainer_values(&l->t);
-
-	if (l->options->warm && p->features)
-	{
-		if (p->warm && p->warm->sets == sets && p->warm->values == values)
-			l->before = p->warm;
-		else if (p->warm && !l->env->dry)
-			gp_notice(l->env, NULL,
-					  "the training starts over: features, classes or folds have changed");
-		l->left = gp_warm_hold(l->env, p, dealt_before(l), l->fold, sets, values);
-	}
-	int64_t		half = steps_of(l, (l->options->steps + 1) / 2);
-	int64_t		whole = steps_of(l, l->options->steps);
-	l->total = (l->folds > 1 ? l->folds * (half + first_of(half)) : 0) + whole + first_of(whole);
-}
-
-/*
- * Trains a set of parameters without the labels of fold set, where there is such a one, and gives
- * logits and their variances of all nodes (host, n x columns).
- */
-static void
-train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
+train(learner *l, int fold, int64_t steps, double *logit, double *variance)
 {
 	gp_device  *dev = l->dev;
 	const gp_problem *p = l->problem;
@@ -475,7 +452,7 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 	l->nlearnt = 0;
 	memset(l->place, -1, gp_items(l->env, n) * sizeof(int32_t));
 	for (int64_t k = 0; k < gp_items(l->env, p->nlabelled); k++)
-		if (l->folds == 1 || l->fold[k] != set)
+		if (l->folds == 1 || l->fold[k] != fold)
 		{
 			l->place[p->labelled[k]] = (int32_t) k;
 			l->learnt[l->nlearnt++] = p->labelled[k];
@@ -488,14 +465,7 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 	open_networks(l);
 	gp_matrix	mean = gp_trainer_matrix(&l->t, n, c, l->t.type);
 	gp_matrix	square = gp_trainer_matrix(&l->t, n, c, l->t.type);
-	if (l->total == 0)
-		choose_start(l);
-	if (l->before)
-		gp_trainer_exchange(&l->t, l->before, set, false);
-	steps = steps_of(l, steps);
 	run_steps(l, first_of(steps), steps);
-	if (l->left)
-		gp_trainer_exchange(&l->t, l->left, set, true);
 	/* predictions */
 	gp_network_forward(&l->t, l->net, l->net->n - 2);
 	gp_cosines_predict(&l->t, l->head, l->net->operation[l->net->n - 3].value, mean, square);
@@ -507,7 +477,8 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 
 /* What is said of each label by a training that has not seen it; room is of nodes x columns. */
 static void
-hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
+hold_out(learner *l, int64_t steps, double *logit, double *room, double *loo_mean,
+		 double *loo_variance)
 {
 	const gp_problem *p = l->problem;
 	int32_t		c = l->targets.columns;
@@ -520,7 +491,7 @@ hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_
 	}
 	for (int f = 0; f < l->folds && l->folds > 1; f++)
 	{
-		train(l, f, (l->options->steps + 1) / 2, logit, room);
+		train(l, f, steps, logit, room);
 		for (int64_t k = 0; k < gp_items(l->env, p->nlabelled); k++)
 			if (l->fold[k] == f)
 			{
@@ -541,6 +512,8 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_posterior *out = gp_posterior_begin(env, p, plan, &l->targets);
 	int32_t		c = l->targets.columns;
 	double		unit = l->targets.unit;
+	int64_t		whole = l->options->steps;
+	int64_t		half = (whole + 1) / 2;	/* of a training that a fold is held out of */
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
@@ -555,12 +528,11 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	l->spectrum = gp_alloc(env, sizeof(gp_network));
 	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
 	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
-	l->fold = dealt_before(l) ? gp_warm_deal(env, p, dealt_before(l), l->folds) :
-		gp_folds_deal(env, p->nlabelled, p->label, l->folds, p->seed);
-	hold_out(l, out->mean, room, loo_mean, loo_variance);
+	l->fold = deal_folds(env, p, l->folds);
+	l->total = whole + first_of(whole) + (l->folds > 1 ? l->folds * (half + first_of(half)) : 0);
+	hold_out(l, half, out->mean, room, loo_mean, loo_variance);
 	/* no label is of the fold behind the last one */
-	train(l, l->folds > 1 ? l->folds : 0, l->options->steps, out->mean, room);
-	out->warm = l->left;
+	train(l, l->folds, whole, out->mean, room);
 	GP_EACH(env, i, gp_items(env, out->nodes), i * c)
 	{
 		out->variance[i] = unit * unit * to_posterior(l, out->mean + i * c, room + i * c);

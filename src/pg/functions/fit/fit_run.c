@@ -39,7 +39,6 @@ struct gnngp_fit_run
 	gnngp_link_settings link_settings;
 	gnngp_data *data;			/* for the node part; */
 	gnngp_data *link_data;		/* and for the link part, mostly the same */
-	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	node_fit	nodes;			/* how they are fitted */
 	gnngp_choice chosen;		/* of the node part */
 	gnngp_forward forward;	/* of a task */
@@ -155,23 +154,6 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	return run;
 }
 
-/* What must not differ between two trainings of the nodes. */
-static uint64
-nodes_like(const gnngp_fit_run *run)
-{
-	return gnngp_warm_like(run->graph_shape, run->data->nclasses, run->data->class_label);
-}
-
-void
-gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
-{
-	MemoryContext old = MemoryContextSwitchTo(run->context);
-
-	if (run->nodes == FIT_METHOD)
-		run->warm = gnngp_warm_read(run->env, model, nodes_like(run));
-	MemoryContextSwitchTo(old);
-}
-
 const gnngp_data *
 gnngp_fit_data(const gnngp_fit_run *run)
 {
@@ -208,8 +190,6 @@ compute_nodes(gnngp_computation *compute, void *arg)
 	{
 		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
 		gp_notice_weights(compute->env, &problem);
-		problem.key = (const uint64 *) run->data->ids.key;
-		problem.warm = run->warm;
 		run->chosen.kernel = run->settings.method;
 		run->chosen.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
 		run->chosen.device = compute->used;
@@ -312,8 +292,6 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 							 run->chosen.posterior->state);
 		if (run->data->task_data)
 			gnngp_facts_write(model, run->data, run->forward);
-		if (run->chosen.posterior->warm)
-			gnngp_warm_write(model, nodes_like(run), run->chosen.posterior->warm);
 		model->seconds += lap_seconds(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)

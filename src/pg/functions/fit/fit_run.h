@@ -24,12 +24,6 @@ extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def
 									 const gnngp_link_settings *link_settings,
 									 const char *model_name, gnngp_texts told);
 
-/*
- * Has trainings start from what those of this model left (store_warm.h), which is read under the
- * active snapshot; the caller has seen to it that the current user owns the model.
- */
-extern void gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model);
-
 /* What was read for the nodes, or for the links alone. */
 extern const gnngp_data *gnngp_fit_data(const gnngp_fit_run *run);
 

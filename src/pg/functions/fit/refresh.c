@@ -206,7 +206,6 @@ step_read(void *arg)
 					"model \"%s\" has no settings to fit its links with again", r->old->name);
 	r->run = gnngp_fit_read(r->context, r->graph, nodes, links, r->old->name,
 							r->old->notices);
-	gnngp_fit_resume(r->run, r->old);
 	PopActiveSnapshot();
 	check_losses(r);
 }
