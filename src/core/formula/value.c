@@ -46,7 +46,7 @@ gp_value_make(gp_layer *t, gp_value_kind kind, int position)
 double
 gp_value_finite(gp_layer *t, double number, int position, const char *message)
 {
-	if (!isfinite(number) && t->layer > 1)
+	if (!isfinite(number) && t->layer > 1 && t->plain == NULL)
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s in layer %d", message, t->layer);
 	if (!isfinite(number))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s", message);

@@ -184,7 +184,7 @@ fetch_ahead(const gp_csr *t, const int64_t *cursor, const int32_t *row, int64_t 
 }
 
 gp_csr *
-gp_csr_transpose_some(gp_env *env, const gp_csr *s, const bool *wanted)
+gp_csr_transpose(gp_env *env, const gp_csr *s)
 {
 	int64_t		entries = gp_csr_entries(s);
 	gp_csr	   *t = (s->value ? gp_csr_create : create_pattern) (env, s->cols, s->rows, entries,
@@ -192,17 +192,14 @@ gp_csr_transpose_some(gp_env *env, const gp_csr *s, const bool *wanted)
 	int64_t    *cursor = gp_alloc_array(env, s->cols, sizeof(int64_t));
 
 	GP_EACH(env, k, entries, k)
-		t->start[s->col[k] + 1] += wanted == NULL || wanted[s->col[k]];
+		t->start[s->col[k] + 1]++;
 	gp_offsets_of_counts(t->start, s->cols);
 	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
 	GP_EACH(env, i, s->rows, s->start[i])
 	{
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
-			if (wanted && !wanted[s->col[k]])
-				continue;
-			if (wanted == NULL)
-				fetch_ahead(t, cursor, s->col, k, entries);
+			fetch_ahead(t, cursor, s->col, k, entries);
 			int64_t		at = cursor[s->col[k]]++;
 
 			t->col[at] = (int32_t) i;
@@ -212,12 +209,6 @@ gp_csr_transpose_some(gp_env *env, const gp_csr *s, const bool *wanted)
 	}
 	gp_free(env, cursor);
 	return t;
-}
-
-gp_csr *
-gp_csr_transpose(gp_env *env, const gp_csr *s)
-{
-	return gp_csr_transpose_some(env, s, NULL);
 }
 
 gp_csr *

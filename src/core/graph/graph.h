@@ -117,9 +117,6 @@ gp_offsets_of_counts(int64_t *start, int64_t n)
  */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 
-/* The same of the columns that are wanted: the other rows are empty, though there is room. */
-extern gp_csr *gp_csr_transpose_some(gp_env *env, const gp_csr *s, const bool *wanted);
-
 /*
  * The transpose of a matrix of n entries in any order; those of a column stay as they came.  Both:
  * each is at its mirror image, too.  value may be NULL.

@@ -9,8 +9,6 @@
 #include "lowrank.h"
 
 #define ANY_JITTER 1e5			/* the largest with accepts_any_jitter */
-#define SCATTERED 16.0			/* an entry of a product that is scattered costs as much as so many
-								 * of one with a dense matrix */
 
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
@@ -103,59 +101,6 @@ create_panel(gp_nystrom *ny)
 	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->nlandmarks, ev->type);
 }
 
-/*
- * The square of the last column of Z where that is one number, as a bias makes it; 0 where it is
- * not.  It has so many entries.
- */
-static double
-shared_column(const gp_csr *z, int64_t entries)
-{
-	double		shared = entries == z->rows && z->rows > 0 ?
-		gp_number_at(z->value, z->type, z->start[1] - 1) : 0.0;
-
-	for (int64_t i = 0; shared != 0.0 && i < z->rows; i++)
-		if (gp_number_at(z->value, z->type, z->start[i + 1] - 1) != shared)
-			shared = 0.0;
-	return shared * shared;
-}
-
-/*
- * Z' where the entries of Z Z' that are not 0 are few, but for what all have in common, which
- * *shared gets; else NULL.  Only the rows that the landmarks ask for are there.
- */
-static gp_csr *
-turned_factor(gp_nystrom *ny, const gp_linear *factor, double *shared)
-{
-	gp_env	   *env = ny->ev->env;
-	const gp_csr *z = factor->csr;
-	double		work = 0.0;
-
-	if (ny->ev->live || z == NULL || factor->dense.cols > 0 || factor->terms)
-		return NULL;
-	int64_t		entries = gp_csr_entries(z);
-	int64_t    *count = gp_alloc_zero(env, z->cols + 1, sizeof(int64_t));	/* of each column */
-	bool	   *wanted = gp_alloc_zero(env, z->cols, sizeof(bool));
-	GP_EACH(env, k, entries, k)
-		count[z->col[k]]++;
-	*shared = z->cols > 0 ? shared_column(z, count[z->cols - 1]) : 0.0;
-	if (*shared != 0.0)
-		count[z->cols - 1] = 0;
-	for (int64_t j = 0; j < z->cols; j++)
-		work += (double) count[j] * (double) count[j];
-	for (int64_t l = 0; l < gp_items(env, ny->nlandmarks); l++)
-		for (int64_t k = z->start[ny->landmark[l]]; k < z->start[ny->landmark[l] + 1]; k++)
-			wanted[z->col[k]] = count[z->col[k]] > 0;
-	gp_free(env, count);
-	gp_csr	   *turned = NULL;
-	if (SCATTERED * work <= (double) z->rows * (double) entries)
-		turned = gp_csr_transpose_some(env, z, wanted);
-	/* A dry run knows no landmarks, and takes the work of a row from the mean of all. */
-	if (turned && env->dry)
-		turned->start[turned->rows] = *shared != 0.0 ? entries - z->rows : entries;
-	gp_free(env, wanted);
-	return turned;
-}
-
 gp_matrix
 gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z,
 						bool relu)
@@ -167,14 +112,9 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->nlandmarks, GP_COLUMN_BLOCK);
-	double		shared = 0.0;
-	gp_csr	   *turned = turned_factor(ny, z, &shared);
-	gp_matrix	right = {0};
+	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
 	gp_matrix	work = {0};
 
-	by_terms = by_terms && turned == NULL;
-	if (turned == NULL)
-		right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
 	if (by_terms)
 		work = dev->create(dev, ev->n, width, ev->type);
 	if (relu)
@@ -187,19 +127,12 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 		gp_terms_look(ev, z->terms, stage.diag, ny->landmark, right);
 	for (gp_band band = gp_band_first(ny->nlandmarks, width); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	r = turned ? right :
-			gp_matrix_cols(right, z->terms ? band.first : 0, band.count);
+		gp_matrix	r = gp_matrix_cols(right, z->terms ? band.first : 0, band.count);
 		gp_matrix	part = gp_matrix_part(out, 0, band.first, rows, band.count);
 
-		if (z->terms == NULL && turned == NULL)
+		if (z->terms == NULL)
 			gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
-		if (turned)
-		{
-			dev->csr_product_rows(dev, part, 1.0, z->csr, turned, ny->landmark + band.first,
-								  band.count);
-			dev->shift(dev, part, shared);
-		}
-		else if (by_terms)
+		if (by_terms)
 			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count),
 						   gp_matrix_cols(out, band.first, band.count));
 		else
@@ -208,7 +141,6 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->nlandmarks);
 	}
-	gp_csr_free(ev->env, turned);
 	gp_destroy_all(dev, &right, &work, &stage.diag);
 	return out;
 }
