@@ -233,19 +233,16 @@ typedef struct gp_count
 #define GP_SPARSE_EFFORT 8.0	/* a sparse multiplication takes as long as so many dense ones */
 
 /*
- * A device that computes nothing and accounts for everything, in an environment
- * for dry runs of its own (dry_device.c).  Its matrices are the CPU's in size and
- * have no memory; its operations take the CPU's scratch, for as many threads and
+ * What a piece of work takes, which is done once on a device of its own: one that computes nothing
+ * and accounts for everything, in an environment for dry runs (dry_device.c).  Its matrices are the
+ * CPU's in size and have no memory; its operations take the CPU's scratch, for as many threads and
  * in the blocks of rows of like.  It has all but random_walks, and each operation succeeds.
  */
-extern gp_device *gp_device_dry(gp_device *like);
+typedef void (*gp_dry_work) (gp_device *dry, void *arg);
+extern gp_count gp_dry_run(gp_device *like, gp_dry_work work, void *arg);
 
 /* What has been taken on it so far. */
 extern gp_count gp_dry_count(gp_device *dry);
-
-/* What a piece of work takes, which is done once on a device of its own that only accounts. */
-typedef void (*gp_dry_work) (gp_device *dry, void *arg);
-extern gp_count gp_dry_run(gp_device *like, gp_dry_work work, void *arg);
 
 /* Adds operations that were counted before; memory is not among them. */
 extern void gp_dry_add(gp_device *dry, const gp_count *more);

@@ -272,8 +272,8 @@ dry_close(gp_device *dev)
 	gp_free(dry_of(dev)->host, dry_of(dev));
 }
 
-gp_device *
-gp_device_dry(gp_device *like)
+static gp_device *
+open_dry(gp_device *like)
 {
 	dry_device *dry = gp_alloc_zero(like->env, 1, sizeof(dry_device));
 
@@ -313,7 +313,7 @@ gp_device_dry(gp_device *like)
 gp_count
 gp_dry_run(gp_device *like, gp_dry_work work, void *arg)
 {
-	gp_device  *dry = gp_device_dry(like);
+	gp_device  *dry = open_dry(like);
 
 	work(dry, arg);
 	gp_count	count = gp_dry_count(dry);

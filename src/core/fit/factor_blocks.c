@@ -11,8 +11,9 @@
 
 #define BAND 16					/* columns that an operator takes at once: a row of the device */
 
-gp_matrix
-gp_factor_dense(gp_eval *ev, gp_factor *f)
+/* All panels side by side, nodes x rank float; owned by the caller. */
+static gp_matrix
+dense_factor(gp_eval *ev, gp_factor *f)
 {
 	gp_matrix	q = ev->dev->create(ev->dev, ev->n, gp_factor_rank(f), GP_FLOAT);
 
@@ -37,7 +38,7 @@ narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
 	f->panel[0].value = 1.0;
 	gp_destroy_all(dev, &rows, &cross, &q);
 	gp_landmark_root(ev, f->panel[0].root);
-	gp_matrix	out = gp_factor_dense(ev, f);
+	gp_matrix	out = dense_factor(ev, f);
 	gp_factor_free(ev, f);
 	return out;
 }
@@ -59,7 +60,7 @@ gp_kernel_factor(gp_device *dev, const gp_problem *problem, int64_t most)
 	int32_t    *landmark = gp_landmarks_choose(&ev, problem, count, false, &n);
 	gp_factor  *f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	f = gp_factor_of_power(&ev, f);
-	gp_matrix	q = gp_factor_dense(&ev, f);
+	gp_matrix	q = dense_factor(&ev, f);
 	gp_factor_free(&ev, f);
 	if (most > 0 && q.cols > most)
 		q = narrow_factor(&ev, q, landmark, n);

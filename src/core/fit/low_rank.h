@@ -52,9 +52,6 @@ extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double 
 /* |q_i|^2 of every row. */
 extern void gp_lowrank_norms(gp_eval *ev, gp_factor *f, double *norm);
 
-/* factor_blocks.c: all panels side by side, nodes x rank float; owned by the caller. */
-extern gp_matrix gp_factor_dense(gp_eval *ev, gp_factor *f);
-
 /*
  * plan.c: refuses explicit factors of the program's steps that would not fit, before they are
  * made.

@@ -2,8 +2,8 @@
  * formula_internal.h - what the language's files share.
  *
  * Text -> tree of the grammar (parse.c) -> steps, layer by layer: layer.c computes the tree's
- * value in each layer with numbers put in (value.c, polynomial.c) and makes steps of its features
- * (steps.c).  kernel.c has the options and the kernel as a whole, print.c its text.
+ * value in each layer with numbers put in (layer_value.c, polynomial.c) and makes steps of its
+ * features (steps.c).  kernel.c has the options and the kernel as a whole, print.c its text.
  *
  * What recurs over a tree looks at the stack first (gp_check_stack).
  */

@@ -3,7 +3,7 @@
  *
  * Names of options get their value where the text first needs them.
  */
-#include "value.h"
+#include "layer_value.h"
 
 #include <stdio.h>
 

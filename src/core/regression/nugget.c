@@ -232,7 +232,7 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
 	else if (best == 0)
 		found = walk(env, error, state, grid[1], grid[0], log(GP_NUGGET_BELOW), TENTHS);
-	else if (best == coarse - 1)
+	else
 	{
 		/* The best place where the grid's largest nugget is better than the one before: noisy
 		 * targets need more. */

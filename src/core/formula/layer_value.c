@@ -1,8 +1,8 @@
 /*
- * value.c - the arithmetic of values: products, sums, powers, and features as steps.
+ * layer_value.c - the arithmetic of values: products, sums, powers, and features as steps.
  */
 #include "base/sort.h"
-#include "value.h"
+#include "layer_value.h"
 
 #define MAX_EXPONENT 1000000	/* of a power that is made of products */
 

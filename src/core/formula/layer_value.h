@@ -1,5 +1,5 @@
 /*
- * value.h - what a part of a formula stands for, and the arithmetic of such values (value.c).
+ * layer_value.h - what a part of a formula stands for, and the arithmetic of such values.
  *
  * A value is a number times nothing, I, an operator, a weight or a feature.  Products read left
  * to right: operators, one feature, weights; numbers anywhere.  Operators left of a feature and
@@ -10,8 +10,8 @@
  *
  * What cannot be computed is raised where it stands in the text.
  */
-#ifndef GP_VALUE_H
-#define GP_VALUE_H
+#ifndef GP_LAYER_VALUE_H
+#define GP_LAYER_VALUE_H
 
 #include "formula_internal.h"
 
@@ -98,4 +98,4 @@ extern const gp_value *gp_value_power(gp_layer *t, const gp_ast *ast, const gp_v
  */
 extern int	gp_value_step(gp_layer *t, const gp_value *f);
 
-#endif							/* GP_VALUE_H */
+#endif							/* GP_LAYER_VALUE_H */
