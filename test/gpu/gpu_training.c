@@ -268,8 +268,12 @@ gpu_training(void)
 {
 	for (volatile int kind = 0; kind < 3; kind++)
 	{
+		/* Inducing points are trained in double alone. */
+		gp_type		narrow = kind == 2 ? GP_DOUBLE : GP_FLOAT;
+
 		in_env(check_kind(env, GP_DOUBLE, kind, 0));
-		in_env(check_kind(env, GP_FLOAT, kind, 0));
-		in_env(check_kind(env, GP_FLOAT, kind, 60000));
+		if (narrow == GP_FLOAT)
+			in_env(check_kind(env, narrow, kind, 0));
+		in_env(check_kind(env, narrow, kind, 60000));
 	}
 }

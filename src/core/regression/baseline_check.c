@@ -37,7 +37,7 @@ bytes_of(const gp_problem *problem)
 		(graph->directed ? 52.0 * entries + 32.0 * n : 0.0);
 }
 
-/* What a round multiplies with: rows of sum one, and of a node that keeps its class itself alone. */
+/* What a round multiplies with: rows of sum one, of a node that keeps its class itself alone. */
 static gp_csr *
 propagation_matrix(gp_env *env, const gp_csr *w, const bool *keeps, int64_t nlabelled)
 {

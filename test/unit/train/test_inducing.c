@@ -38,19 +38,19 @@ fill_parameters(gp_trainer *t, gp_operation *f, uint64_t seed)
 
 /* Makes it, of n nodes with so many inputs, so many units; its pairs are the caller's number. */
 static void
-small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int units, int layers, int pairs, small *s)
+small_open(gp_env *env, gp_device *dev, int n, int inputs, int units, int layers, int pairs, small *s)
 {
 	static const int32_t pair[2 * SPAN] = {0, 0, 0, 1, 2, 3, 1, 2, 4, 3, 4, 4};
 	uint64_t	state = 4;
 	gp_graph   *graph = random_hub_graph(env, &state, n, n, 1, 9, false);
-	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_SYM, type);
+	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_DOUBLE);
 
 	memset(s, 0, sizeof(*s));
-	s->t = gp_trainer_open(dev, type, 9);
+	s->t = gp_trainer_open(dev, GP_DOUBLE, 9);
 	s->layers = layers;
 	s->n = pairs;
 	memcpy(s->pair, pair, sizeof(pair));
-	s->map = dev->create(dev, inputs, units, type);
+	s->map = dev->create(dev, inputs, units, GP_DOUBLE);
 	gp_fill_normal(&s->t, s->map, 3, 0.5);
 	for (int k = 0; k < layers; k++)
 	{
@@ -72,7 +72,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 	s->pairs->inducing.pair = s->pair;
 	s->pairs->ends.most = pairs + 2;
 	s->pairs->ends.end = s->end;
-	s->network.input = dev->create(dev, n, inputs, type);
+	s->network.input = dev->create(dev, n, inputs, GP_DOUBLE);
 	gp_fill_normal(&s->t, s->network.input, 60, 1.0);
 	gp_network_open(&s->t, &s->network, n, inputs);
 	for (int k = 0; k < layers; k++)
@@ -187,11 +187,10 @@ plain_points(const double *z, const double *log_length, double log_a, int width,
 
 /* One layer and its pairs, without sums over neighbours, against loops. */
 static void
-check_plain(gp_env *env, gp_type type)
+check_plain(gp_env *env)
 {
 	enum {NODES = 9, WIDTH = 3, PAIRS = 12};
 	gp_device  *dev = gp_device_cpu(env, 2);
-	double		tolerance = type == GP_DOUBLE ? 1e-9 : 2e-3;
 	small		s;
 	gp_operation *f;
 	double	   *x;
@@ -201,7 +200,7 @@ check_plain(gp_env *env, gp_type type)
 	double		c[SPAN * SPAN];
 	double		worst = 0.0;
 
-	small_open(env, dev, type, NODES, WIDTH, WIDTH, 1, PAIRS, &s);
+	small_open(env, dev, NODES, WIDTH, WIDTH, 1, PAIRS, &s);
 	dev->fill(dev, s.network.operation[1].mix.logit.value, -1e4);
 	small_loss(&s);
 	x = read_matrix(&s.t, s.network.input);
@@ -226,7 +225,7 @@ check_plain(gp_env *env, gp_type type)
 				want += x[i * WIDTH + d] * map[d * WIDTH + u];
 			worst = fmax(worst, fabs(want - y[i * WIDTH + u]));
 		}
-	ok(worst < tolerance, type == GP_DOUBLE ? "a layer against loops, double" : "a layer against loops, float");
+	ok(worst < 1e-9, "a layer against loops");
 	worst = 0.0;
 	f = s.pairs;
 	for (int j = 0; j < 6; j++)
@@ -259,7 +258,7 @@ check_plain(gp_env *env, gp_type type)
 		worst = fmax(worst, fabs(-0.4 + plain_draw(phi, SPAN, part[3], part[4], 1, 0, exp(4.0 * part[2][0]) + near * near,
 												   part[5][e]) - got[e]));
 	}
-	ok(worst < tolerance, "and pairs");
+	ok(worst < 1e-9, "and pairs");
 	dev->close(dev);
 }
 
@@ -273,7 +272,7 @@ check_differences(gp_env *env, int n, int inputs, int units, int layers, int pai
 	small		s;
 	char		name[120];
 
-	small_open(env, dev, GP_DOUBLE, n, inputs, units, layers, pairs, &s);
+	small_open(env, dev, n, inputs, units, layers, pairs, &s);
 	snprintf(name, sizeof(name), "%d nodes, %d inputs, %d units, %d layers, %d pairs", n, inputs, units, layers, pairs);
 	check_derivatives(&s.t, small_loss, &s, name);
 	dev->close(dev);
@@ -286,7 +285,7 @@ some_steps(gp_device *dev, gp_type type)
 	small		s;
 	uint64_t	hash;
 
-	small_open(dev->env, dev, type, 1333, 7, 33, 2, 1300, &s);
+	small_open(dev->env, dev, 1333, 7, 33, 2, 1300, &s);
 	for (s.t.step = 0; s.t.step < 4; s.t.step++)
 	{
 		small_loss(&s);
@@ -304,7 +303,7 @@ check_range(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	small		s;
 
-	small_open(env, dev, GP_FLOAT, 7, 3, 3, 1, 5, &s);
+	small_open(env, dev, 7, 3, 3, 1, 5, &s);
 	dev->fill(dev, s.pairs->weights.log_length.value, NAN);
 	expect_error(env, GP_ERR_RANGE, small_loss(&s));
 	dev->close(dev);
@@ -313,14 +312,12 @@ check_range(gp_env *env)
 int
 main(void)
 {
-	in_env(check_plain(env, GP_DOUBLE));
-	in_env(check_plain(env, GP_FLOAT));
+	in_env(check_plain(env));
 	in_env(check_differences(env, 12, 4, 6, 2, 21));
 	in_env(check_differences(env, 5, 6, 31, 1, 3));
 	in_env(check_differences(env, 33, 1, 3, 2, 40));
 	in_env(check_differences(env, 20, 3, 33, 2, 1));
 	in_env(check_range(env));
-	in_env(check_bits(env, GP_FLOAT, some_steps));
 	in_env(check_bits(env, GP_DOUBLE, some_steps));
 	disturb("a training by inducing points", TEST_REFUSE, 1, 40, whole_training(env, some_steps));
 	disturb("a training by inducing points", TEST_CANCEL, 1, 15, whole_training(env, some_steps));

@@ -213,7 +213,7 @@ training_open(gp_deep *d, gp_device *dev)
 
 	d->dev = dev;
 	d->env = dev->env;
-	*t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
+	*t = gp_trainer_open(dev, d->type, d->problem->seed);
 	t->training = true;
 	d->end = gp_trainer_own(t, gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t)));
 	d->second = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(int32_t)));
@@ -299,6 +299,7 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	fit->prepared = gp_link_prepared_make(env, &fit->hidden, 1);
 	d->options = default_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
 								p->features != NULL);
+	d->type = d->options.inducing > 0 ? GP_DOUBLE : GP_FLOAT;
 	if (p->features)
 		d->x = gp_link_features_prepare(env, p->features, p->seed);
 	gp_deep_views_open(d, fit->hidden.graph);
@@ -319,7 +320,8 @@ see_all_links(deep_fit *fit)
 	{
 		int64_t		hidden = 2 * (edges - d->view[0].graph->edges) * (d->folds + 1);
 
-		gp_trainer_own(&d->t, gp_alloc_figures(env, hidden, sizeof(int64_t) + 3 * sizeof(float)));
+		gp_trainer_own(&d->t, gp_alloc_figures(env, hidden, sizeof(int64_t) + 2 * sizeof(float) +
+											 gp_type_size(d->type)));
 		gp_free(env, gp_alloc_figures(env, edges + d->nodes, 8 * sizeof(int64_t)));
 		for (int k = 0; k <= d->folds; k++)
 			d->dev->destroy(d->dev, &d->view[k].inputs);

@@ -196,7 +196,7 @@ gp_deep_network_open(gp_deep *d)
 	gp_operation *op;
 
 	memset(d->network, 0, sizeof(gp_network));
-	d->map = gp_trainer_matrix(&d->t, d->input.cols, d->options.units, GP_FLOAT);
+	d->map = gp_trainer_matrix(&d->t, d->input.cols, d->options.units, d->type);
 	if (is_inducing(d))
 		draw_inducing(d);
 	for (int l = 0; l < d->options.layers; l++)
@@ -261,8 +261,7 @@ write_inducing(gp_deep *d, gp_link_model *model)
 			model->inducing.pair[k] = d->inducing[k % 2 * m + k / 2];
 	}
 	gp_inducing_ready(&d->t, d->pairs);
-	gp_matrix	mean = gp_copy(dev, w->mean.value, GP_DOUBLE);
-	dev->gemm(dev, true, false, 1.0, f->root_inverse, mean, 0.0, alpha);
+	dev->gemm(dev, true, false, 1.0, f->root_inverse, w->mean.value, 0.0, alpha);
 	dev->download(dev, gp_matrix_wrap(model->alpha, m, 1, GP_DOUBLE), alpha);
 	double	   *s = gp_download(dev, w->log_s.value);
 	double	   *host = gp_download(dev, f->root_inverse);
@@ -274,7 +273,7 @@ write_inducing(gp_deep *d, gp_link_model *model)
 	dev->download(dev, gp_matrix_wrap(model->dgp.point, d->points, f->scaled.cols, GP_FLOAT),
 				  f->scaled);
 	gp_free_all(d->env, host, s);
-	gp_destroy_all(dev, &mean, &out, &rows);
+	gp_destroy_all(dev, &out, &rows);
 }
 
 gp_matrix

@@ -16,11 +16,11 @@
 
 /* The graph of a view, and its operator. */
 static void
-open_view(gp_env *env, gp_deep_view *v, const gp_graph *graph)
+open_view(gp_deep *d, gp_deep_view *v, const gp_graph *graph)
 {
 	v->graph = graph;
-	v->op = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_FLOAT);
-	v->transposed = graph->directed ? gp_csr_transpose(env, v->op) : v->op;
+	v->op = gp_graph_normalise(d->env, graph, GP_NORM_SYM, d->type);
+	v->transposed = graph->directed ? gp_csr_transpose(d->env, v->op) : v->op;
 }
 
 void
@@ -33,7 +33,7 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 
 	memset(d->view, 0, sizeof(d->view));
 	d->folds = (int) gp_min64(GP_DEEP_FOLDS, all.n);
-	open_view(env, &d->view[0], graph);
+	open_view(d, &d->view[0], graph);
 	for (int f = 0; f < d->folds; f++)
 	{
 		gp_deep_view *v = &d->view[1 + f];
@@ -43,7 +43,7 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 		v->links = gp_link_pairs_create(env, n);
 		gp_link_pairs_append(&v->links, &all, first, n);
 		v->own = gp_graph_without(env, graph, v->links.n, v->links.src, v->links.dst);
-		open_view(env, v, v->own);
+		open_view(d, v, v->own);
 		most = gp_max64(most, v->links.n);
 	}
 	/* The room is that of the graph with all links, which has at most one more link in a fold. */
@@ -144,7 +144,7 @@ gp_deep_inputs_open(gp_deep *d)
 		gp_min64(WALK_COMPONENTS, d->nodes);
 
 	d->frame = (gp_matrix) {0};
-	d->input = gp_trainer_matrix(&d->t, d->nodes, count + 1, GP_FLOAT);
+	d->input = gp_trainer_matrix(&d->t, d->nodes, count + 1, d->type);
 	if (d->x)
 	{
 		gp_matrix	q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);

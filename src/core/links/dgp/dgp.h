@@ -15,7 +15,7 @@ typedef struct gp_deep_view
 	const gp_graph *graph;
 	gp_graph   *own;			/* the same where it is the view's */
 	gp_link_pairs links;		/* that it hides */
-	gp_csr	   *op;				/* S, float */
+	gp_csr	   *op;				/* S, of the training's type */
 	gp_csr	   *transposed;		/* S'; the same as op where that is symmetric */
 	gp_matrix	inputs;			/* nodes x some float: those that depend on the graph */
 } gp_deep_view;
@@ -28,12 +28,13 @@ typedef struct gp_deep
 	const gp_link_problem *problem;
 	gp_dgp		options;		/* without a 0 */
 	int64_t		nodes;
+	gp_type		type;			/* of the training: double by inducing pairs */
 	gp_features *x;				/* ready for products, or NULL */
 	gp_deep_view view[GP_DEEP_FOLDS + 1];	/* what hides nothing, then one of each fold */
 	int			folds;
 	/* without features: nodes x some double, inputs that others are rotated onto */
 	gp_matrix	frame;
-	gp_matrix	input;			/* nodes x inputs float, of the view in use */
+	gp_matrix	input;			/* nodes x inputs, of the view in use */
 	gp_trainer	t;
 	gp_network *network;
 	gp_operation *layer[GP_DGP_MAX_LAYERS];

@@ -214,8 +214,8 @@ typedef struct gp_inducing
 	gp_parameter point;			/* count x width: Z */
 	gp_parameter offset;		/* of pairs: 1 x 1, c */
 	double		amplitude;		/* a^2 */
-	gp_matrix	scaled;			/* count x width double: Z / len */
-	gp_matrix	root_inverse;	/* span x span double: L^-1 */
+	gp_matrix	scaled;			/* count x width: Z / len */
+	gp_matrix	root_inverse;	/* span x span: L^-1 */
 	struct gp_inducing_buffers *buffers;	/* inducing.c */
 } gp_inducing;
 
@@ -415,8 +415,8 @@ extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
 /* ---- inducing.c ---- */
 
 /*
- * A Gaussian process of rows, or of pairs of them, by inducing points; the points
- * are the caller's to set, and so is the noise.
+ * A Gaussian process of rows, or of pairs of them, by inducing points, of a training in double; the
+ * points are the caller's to set, and so is the noise.
  */
 extern const gp_operation_class gp_operation_inducing;
 extern const gp_operation_class gp_operation_inducing_pairs;

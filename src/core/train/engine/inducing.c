@@ -12,8 +12,8 @@
  *
  *		r ~ GP(c, C),  C_(ij)(pq) = k_ip k_jq + k_iq k_jp,  C_(ij)(ij) = a^4 + k_ij^2
  *
- * The root and its derivative are in double; rows go by in panels, whose kernel is computed again
- * for the derivatives.
+ * All of it is in double, as the root and its derivative need.  Rows go by in panels, whose kernel
+ * is computed again for the derivatives.
  */
 #include "engine.h"
 
@@ -36,28 +36,24 @@ typedef struct gp_inducing_buffers
 	double		dlog_a;			/* half the gradient by log a, so far */
 	gp_matrix	augmented;			/* count x (width + 2): z / len, 1, 2 log a - |z / len|^2 / 2 */
 	gp_matrix	ones;			/* as many rows as there are points, or in a panel, x width */
-	gp_matrix	ones_double;	/* count x width double */
-	gp_matrix	kernel;			/* count x count double: of the points */
+	gp_matrix	kernel;			/* count x count: of the points */
 	gp_matrix	kernel_slope;
-	gp_matrix	covariance;		/* span x span double: of the directions; the points' itself where
-								 * they are these */
+	gp_matrix	covariance;		/* span x span: of the directions; the points' itself where they are
+								 * these */
 	gp_matrix	covariance_slope;
-	gp_matrix	root;			/* span x span double: L */
-	gp_matrix	lower;			/* span x span double: 1 in the lower triangle, else 0 */
-	gp_matrix	square[2];		/* span x span double */
-	gp_matrix	part[3];		/* count x width double */
-	gp_matrix	white;			/* span x span: L^-1 */
-	gp_matrix	white_slope;
+	gp_matrix	root;			/* span x span: L */
+	gp_matrix	lower;			/* span x span: 1 in the lower triangle, else 0 */
+	gp_matrix	square[2];		/* span x span */
+	gp_matrix	white_slope;	/* span x span: the gradient by L^-1 */
 	gp_matrix	point_slope[2];	/* count x width: what rows give to the points */
 	gp_matrix	level;			/* rows x cols: variances of the prior */
 	side		side[2];
 	/* of pairs */
 	gp_matrix	cross;			/* rows x span: covariances with the directions */
 	gp_matrix	pick[2];		/* count x span: a column has a 1 where its point stands */
-	gp_matrix	pick_double[2];
 	gp_matrix	picked[4];		/* rows x span: of either end with either point */
-	gp_matrix	crossed[4];		/* span x span double: the same of the points */
-	gp_matrix	pick_product;		/* count x span double */
+	gp_matrix	crossed[4];		/* span x span: the same of the points */
+	gp_matrix	pick_product;		/* count x span */
 	gp_matrix	near;			/* rows x 1: the square of the ends' covariance */
 } buffers;
 
@@ -100,17 +96,16 @@ open_buffers(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int p
 	op->weights.sampled = true;
 	op->weights.log_length.groups = op->weights.log_a.groups = op->groups;
 	gp_weights_open(t, op, rows, width, m);
-	f->scaled = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	f->root_inverse = gp_trainer_matrix(t, m, m, GP_DOUBLE);
 	/* of the points and the directions */
-	r->augmented = gp_trainer_matrix(t, n, width + 2, t->type);
-	r->ones_double = gp_trainer_matrix(t, n, width, GP_DOUBLE);
-	dev->fill(dev, r->ones_double, 1.0);
+	r->augmented = gp_trainer_matrix(t, n, width + 2, GP_DOUBLE);
+	f->scaled = gp_matrix_cols(r->augmented, 0, width);
 	r->kernel = gp_trainer_matrix(t, n, n, GP_DOUBLE);
 	r->kernel_slope = gp_trainer_matrix(t, n, n, GP_DOUBLE);
 	r->covariance = power > 1 ? gp_trainer_matrix(t, m, m, GP_DOUBLE) : r->kernel;
 	r->covariance_slope = power > 1 ? gp_trainer_matrix(t, m, m, GP_DOUBLE) : r->kernel_slope;
 	r->root = gp_trainer_matrix(t, m, m, GP_DOUBLE);
+	r->white_slope = gp_trainer_matrix(t, m, m, GP_DOUBLE);
 	r->lower = gp_trainer_matrix(t, m, m, GP_DOUBLE);
 	for (int64_t k = 0; k < gp_items(t->env, m * m); k++)
 		host[k] = k % m <= k / m ? 1.0 : 0.0;
@@ -119,27 +114,24 @@ open_buffers(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int p
 	for (int k = 0; k < 2; k++)
 	{
 		r->square[k] = gp_trainer_matrix(t, m, m, GP_DOUBLE);
-		r->point_slope[k] = gp_trainer_matrix(t, n, width, t->type);
+		r->point_slope[k] = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	}
-	for (int k = 0; k < 3; k++)
-		r->part[k] = gp_trainer_matrix(t, n, width, GP_DOUBLE);
-	r->white = gp_trainer_matrix(t, m, m, t->type);
-	r->white_slope = gp_trainer_matrix(t, m, m, t->type);
-	/* of a panel of rows */
-	r->ones = gp_trainer_matrix(t, gp_max64(panel, n), width, t->type);
+	/* of a panel of rows, or of the points as such */
+	r->level = gp_trainer_matrix(t, panel, op->cols, GP_DOUBLE);
+	panel = gp_max64(panel, n);
+	r->ones = gp_trainer_matrix(t, panel, width, GP_DOUBLE);
 	dev->fill(dev, r->ones, 1.0);
-	r->level = gp_trainer_matrix(t, panel, op->cols, t->type);
 	for (int k = 0; k < power; k++)
 	{
 		side	   *s = &r->side[k];
 
-		s->augmented = gp_trainer_matrix(t, panel, width + 2, t->type);
+		s->augmented = gp_trainer_matrix(t, panel, width + 2, GP_DOUBLE);
 		dev->fill(dev, s->augmented, 1.0);
-		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
-		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
-		s->slope = gp_trainer_matrix(t, panel, n, t->type);
-		s->change = gp_trainer_matrix(t, panel, width, t->type);
-		s->spare = gp_trainer_matrix(t, panel, width, t->type);
+		s->exponent = gp_trainer_matrix(t, panel, n, GP_DOUBLE);
+		s->kernel = gp_trainer_matrix(t, panel, n, GP_DOUBLE);
+		s->slope = gp_trainer_matrix(t, panel, n, GP_DOUBLE);
+		s->change = gp_trainer_matrix(t, panel, width, GP_DOUBLE);
+		s->spare = gp_trainer_matrix(t, panel, width, GP_DOUBLE);
 	}
 }
 
@@ -169,62 +161,45 @@ pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 	{
 		for (int64_t k = 0; k < gp_items(t->env, picks); k++)
 			host[k] = f->pair[point * f->span + k % f->span] == k / f->span ? 1.0 : 0.0;
-		r->pick[point] = gp_trainer_matrix(t, f->count, f->span, t->type);
-		r->pick_double[point] = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
+		r->pick[point] = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
 		t->dev->upload(t->dev, r->pick[point], wrapped);
-		t->dev->upload(t->dev, r->pick_double[point], wrapped);
 	}
 	gp_free(t->env, host);
 	for (int k = 0; k < 4; k++)
 	{
-		r->picked[k] = gp_trainer_matrix(t, panel, f->span, t->type);
+		r->picked[k] = gp_trainer_matrix(t, panel, f->span, GP_DOUBLE);
 		r->crossed[k] = gp_trainer_matrix(t, f->span, f->span, GP_DOUBLE);
 	}
-	r->cross = gp_trainer_matrix(t, panel, f->span, t->type);
+	r->cross = gp_trainer_matrix(t, panel, f->span, GP_DOUBLE);
 	r->pick_product = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
-	r->near = gp_trainer_matrix(t, panel, 1, t->type);
+	r->near = gp_trainer_matrix(t, panel, 1, GP_DOUBLE);
 }
 
-/* ---- the kernel of the points, and its root ---- */
+/* ---- the kernel, and the root of the points ---- */
 
 /* A column behind x / len: -|x / len|^2 / 2 + add. */
 static void
 write_lengths(gp_trainer *t, gp_matrix x, gp_matrix column, double add)
 {
-	gp_device  *dev = t->dev;
-
-	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	dots = first(t->products.dots, band.count);
-		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
-
-		dev->row_dots(dev, dots, rows, rows);
-		dev->copy(dev, gp_matrix_rows(column, band.first, band.count), dots);
-	}
-	dev->axpby(dev, -0.5, column, 0.0, column);
-	dev->shift(dev, column, add);
+	t->dev->row_dots(t->dev, column, x, x);
+	t->dev->axpby(t->dev, -0.5, column, 0.0, column);
+	t->dev->shift(t->dev, column, add);
 }
 
-/* k of the points with themselves, in double. */
+/* The covariances of rows with the points. */
 static void
-point_kernel(gp_trainer *t, gp_inducing *f)
+row_kernel(gp_trainer *t, gp_operation *op, side *s, gp_matrix x)
 {
 	gp_device  *dev = t->dev;
-	buffers    *r = f->buffers;
-	int64_t		width = f->scaled.cols;
-	gp_matrix	augmented[2];
+	gp_matrix	augmented = first(s->augmented, x.rows);
+	gp_matrix	u = gp_matrix_cols(augmented, 0, x.cols);
+	gp_matrix	exponent = first(s->exponent, x.rows);
 
-	for (int k = 0; k < 2; k++)
-	{
-		augmented[k] = gp_filled(dev, f->count, width + 2, GP_DOUBLE, 1.0);
-		dev->copy(dev, gp_matrix_cols(augmented[k], 0, width), f->scaled);
-		write_lengths(t, f->scaled, gp_matrix_cols(augmented[k], width + k, 1),
-					  k == 0 ? log(f->amplitude) : 0.0);
-	}
-	dev->gemm(dev, false, true, 1.0, augmented[0], augmented[1], 0.0, r->kernel_slope);
-	gp_exp(t, 1.0, r->kernel, r->kernel_slope);
-	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
-	gp_destroy_all(dev, &augmented[1], &augmented[0]);
+	dev->copy(dev, u, x);
+	gp_times(t, u, op->weights.inverse);
+	write_lengths(t, u, gp_matrix_cols(augmented, x.cols, 1), 0.0);
+	dev->gemm(dev, false, true, 1.0, augmented, op->inducing.buffers->augmented, 0.0, exponent);
+	gp_exp(t, 1.0, first(s->kernel, x.rows), exponent);
 }
 
 void
@@ -233,17 +208,17 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 	gp_inducing *f = &op->inducing;
 	gp_device  *dev = t->dev;
 	buffers    *r = f->buffers;
-	int64_t		width = f->scaled.cols;
-	gp_matrix	z = gp_matrix_cols(r->augmented, 0, width);
 
 	f->amplitude = exp(2.0 * gp_parameter_number(t, &op->weights.log_a));
 	gp_exp(t, -1.0, op->weights.inverse, op->weights.log_length.value);
 	dev->fill(dev, r->augmented, 1.0);
-	dev->copy(dev, z, f->point.value);
-	gp_times(t, z, op->weights.inverse);
-	dev->copy(dev, f->scaled, z);
-	write_lengths(t, z, gp_matrix_cols(r->augmented, width + 1, 1), log(f->amplitude));
-	point_kernel(t, f);
+	dev->copy(dev, f->scaled, f->point.value);
+	gp_times(t, f->scaled, op->weights.inverse);
+	write_lengths(t, f->scaled, gp_matrix_cols(r->augmented, f->scaled.cols + 1, 1),
+				  log(f->amplitude));
+	row_kernel(t, op, &r->side[0], f->point.value);
+	dev->copy(dev, r->kernel, first(r->side[0].kernel, f->count));
+	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
 	gp_exp(t, 2.0, op->weights.variance_factor, op->weights.log_s.value);
 	dev->shift(dev, op->weights.variance_factor, -1.0);
 	if (r->power > 1)
@@ -252,9 +227,9 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 		 * K_pq' o K_qp' */
 		for (int k = 0; k < 4; k++)
 		{
-			dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0,
+			dev->gemm(dev, false, false, 1.0, r->kernel, r->pick[point_of[k]], 0.0,
 					  r->pick_product);
-			dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_product, 0.0,
+			dev->gemm(dev, true, false, 1.0, r->pick[end_of[k]], r->pick_product, 0.0,
 					  r->crossed[k]);
 		}
 		dev->fill(dev, r->covariance, 0.0);
@@ -272,7 +247,6 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 				 (long long) t->step + 1);
 	dev->copy(dev, f->root_inverse, r->root);
 	dev->trtri(dev, f->root_inverse);
-	dev->copy(dev, r->white, f->root_inverse);
 }
 
 /*
@@ -288,8 +262,7 @@ root_backward(gp_trainer *t, gp_inducing *f)
 	gp_matrix	b = r->square[1];
 	gp_matrix	diagonal = gp_matrix_diagonal(a);
 
-	dev->copy(dev, b, r->white_slope);
-	dev->gemm(dev, true, false, -1.0, f->root_inverse, b, 0.0, a);
+	dev->gemm(dev, true, false, -1.0, f->root_inverse, r->white_slope, 0.0, a);
 	dev->gemm(dev, false, true, 1.0, a, f->root_inverse, 0.0, b);
 	gp_times(t, b, r->lower);
 	dev->gemm(dev, true, false, 1.0, r->root, b, 0.0, a);
@@ -308,8 +281,8 @@ root_backward(gp_trainer *t, gp_inducing *f)
 	{
 		dev->copy(dev, a, r->covariance_slope);
 		gp_times(t, a, r->crossed[partner_of[k]]);
-		dev->gemm(dev, false, false, 1.0, r->pick_double[end_of[k]], a, 0.0, r->pick_product);
-		dev->gemm(dev, false, true, 1.0, r->pick_product, r->pick_double[point_of[k]], 1.0,
+		dev->gemm(dev, false, false, 1.0, r->pick[end_of[k]], a, 0.0, r->pick_product);
+		dev->gemm(dev, false, true, 1.0, r->pick_product, r->pick[point_of[k]], 1.0,
 				  r->kernel_slope);
 	}
 }
@@ -331,42 +304,20 @@ points_backward(gp_trainer *t, gp_operation *op)
 	root_backward(t, f);
 	/* Z / len's gradient: of rows, and 2 (G Z - (G 1) o Z) of the points' own kernel, G = dK o K */
 	gp_times(t, g, r->kernel);
-	dev->gemm(dev, false, false, 2.0, g, f->scaled, 0.0, r->part[0]);
-	dev->gemm(dev, false, false, 2.0, g, r->ones_double, 0.0, r->part[1]);
-	gp_times(t, r->part[1], f->scaled);
-	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[0]);
-	dev->copy(dev, r->part[1], over);
-	gp_times(t, r->part[1], f->scaled);
-	dev->copy(dev, r->part[2], change);
-	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[2]);
-	dev->axpby(dev, 1.0, r->part[0], 1.0, r->part[2]);
-	dev->copy(dev, change, r->part[2]);
+	dev->gemm(dev, false, false, 2.0, g, f->scaled, 1.0, change);
+	dev->gemm(dev, false, false, 2.0, g, first(r->ones, f->count), 1.0, over);
+	gp_times(t, over, f->scaled);
+	dev->axpby(dev, -1.0, over, 1.0, change);
 	dev->copy(dev, over, change);
 	gp_times(t, over, w->inverse);
 	dev->axpby(dev, 1.0, over, 1.0, f->point.gradient);
-	gp_times(t, change, gp_matrix_cols(r->augmented, 0, f->scaled.cols));
+	gp_times(t, change, f->scaled);
 	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0,
 			  w->log_length.gradient);
 	dev->shift(dev, w->log_a.gradient, 2.0 * r->dlog_a);
 }
 
 /* ---- rows and points ---- */
-
-/* The covariances of rows with the points. */
-static void
-row_kernel(gp_trainer *t, gp_operation *op, side *s, gp_matrix x)
-{
-	gp_device  *dev = t->dev;
-	gp_matrix	augmented = first(s->augmented, x.rows);
-	gp_matrix	u = gp_matrix_cols(augmented, 0, x.cols);
-	gp_matrix	exponent = first(s->exponent, x.rows);
-
-	dev->copy(dev, u, x);
-	gp_times(t, u, op->weights.inverse);
-	write_lengths(t, u, gp_matrix_cols(augmented, x.cols, 1), 0.0);
-	dev->gemm(dev, false, true, 1.0, augmented, op->inducing.buffers->augmented, 0.0, exponent);
-	gp_exp(t, 1.0, first(s->kernel, x.rows), exponent);
-}
 
 /* x / len of a side's rows. */
 static gp_matrix
@@ -388,7 +339,7 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 
 	r->dlog_a += gp_product_sum(t, g, first(s->kernel, rows));
 	gp_times(t, g, first(s->kernel, rows));
-	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->augmented, 0, u.cols), 0.0, change);
+	dev->gemm(dev, false, false, 1.0, g, f->scaled, 0.0, change);
 	dev->gemm(dev, false, false, 1.0, g, first(r->ones, f->count), 0.0, spare);
 	gp_times(t, spare, u);
 	dev->axpby(dev, -1.0, spare, 1.0, change);
@@ -402,7 +353,7 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 static void
 make_features(gp_trainer *t, gp_operation *op, gp_matrix cross)
 {
-	t->dev->gemm(t->dev, false, true, 1.0, cross, op->inducing.buffers->white, 0.0,
+	t->dev->gemm(t->dev, false, true, 1.0, cross, op->inducing.root_inverse, 0.0,
 				 first(op->weights.phi, cross.rows));
 }
 
@@ -419,7 +370,7 @@ features_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matri
 	r->dlog_a += r->power * gp_product_sum(t, first(op->weights.variance, band->count),
 										   first(r->level, band->count));
 	t->dev->gemm(t->dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
-	t->dev->gemm(t->dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
+	t->dev->gemm(t->dev, false, false, 1.0, dphi, op->inducing.root_inverse, 0.0, dcross);
 }
 
 /* Sums over panels begin. */
@@ -525,7 +476,6 @@ pairs_panel(gp_trainer *t, gp_operation *op, const gp_band *band)
 	gp_matrix	cross = first(r->cross, rows);
 	gp_matrix	near = first(r->near, rows);
 	gp_matrix	level = first(r->level, rows);
-	gp_matrix	dots = first(t->products.dots, rows);
 	double		square = f->amplitude * f->amplitude;
 	gp_matrix	picked[4];
 
@@ -542,8 +492,7 @@ pairs_panel(gp_trainer *t, gp_operation *op, const gp_band *band)
 	gp_add_product(t, 1.0, cross, picked[FIRST_SECOND], picked[SECOND_FIRST]);
 	/* near = k_ij^2 and level = a^4 + k_ij^2 */
 	gp_matrix	apart = difference(t, f, rows);
-	dev->row_dots(dev, dots, apart, apart);
-	dev->copy(dev, level, dots);
+	dev->row_dots(dev, level, apart, apart);
 	gp_exp(t, -1.0, near, level);
 	dev->axpby(dev, square, near, 0.0, near);
 	dev->copy(dev, level, near);
