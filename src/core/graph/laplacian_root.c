@@ -9,7 +9,6 @@
 
 #define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
 #define ROOT_BLOCK 512			/* columns of the inverse that are computed at once */
-#define MEGABYTE (1024.0 * 1024.0)
 
 /* M = (1 + s2) (I - U), dense in double. */
 static gp_matrix
@@ -159,45 +158,6 @@ gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_lapla
 	return gp_features_of_matrix(dev, laplacian_root(dev, graph, kernel), type);
 }
 
-/*
- * The bytes that the features take at most while they are made from walks: the
- * loads grow by half, in two arrays of 12 bytes an entry; the factor is their
- * product with U; a projection needs its matrix twice.
- */
-static double
-walk_bytes(const gp_graph *graph, const gp_laplacian *kernel, gp_walk_size size, gp_type type)
-{
-	double		n = (double) graph->nodes;
-	double		width = (double) gp_type_size(type);
-	double		bytes = fmax(26.0 * size.loads,
-							 fmax(18.0 * size.loads + 12.0 * size.entries + 32.0 * n,
-								  (12.0 + width) * size.entries));
-
-	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
-		bytes = fmax(bytes, (4.0 + width) * size.entries + 3.0 * n * kernel->dims * width);
-	return bytes;
-}
-
-/* Refuses walks that would not fit the limit, before they are made. */
-static void
-check_walks(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
-			gp_type type)
-{
-	double		most = gp_walk_entries(graph, kernel);
-	double		allowed = (double) gp_limit(env);
-
-	if (env->limit == 0 ||
-		env->used + walk_bytes(graph, kernel, (gp_walk_size) {most, most}, type) <= allowed)
-		return;
-	double		needed = env->used +
-		walk_bytes(graph, kernel, gp_walk_estimate(env, graph, kernel, seed), type);
-	if (needed > allowed)
-		gp_raise(env, GP_ERR_LIMIT, "Use fewer walks or fewer dims in the Laplacian kernel, "
-				 "or raise gnngp.memory_limit.",
-				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-				 needed / MEGABYTE, allowed / MEGABYTE);
-}
-
 gp_features *
 gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 					  uint64_t seed, gp_type type)
@@ -206,7 +166,6 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 
 	if (kernel->dims == 0 && gp_laplacian_root_fits(env, graph, 0))
 		return gp_laplacian_root_features(dev, graph, kernel, type);
-	check_walks(env, graph, kernel, seed, type);
 	gp_csr	   *factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
 		return project(dev, factor, kernel->dims, seed, type);

@@ -13,8 +13,6 @@
 #include "device/device.h"
 #include "random_walks.h"
 
-#define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
-#define SAMPLE_NEIGHBOURS 16
 /* of a node in the mean: more are walked on the host, which adds them at once */
 #define DEVICE_LOADS 1e6
 
@@ -345,68 +343,4 @@ gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_lapl
 	gp_csr_scale(factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d));
 	retype(env, factor, type);
 	return factor;
-}
-
-double
-gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel)
-{
-	double		n = (double) graph->nodes;
-	double		columns = uses_anchors(kernel, graph->nodes) ? (double) kernel->dims : n;
-	double		places = fmin(columns, kernel->walks / kernel->p_term);
-	double		degree = 1.0 + (graph->directed ? 2.0 : 1.0) *
-		(double) graph->start[graph->nodes] / fmax(n, 1.0);
-
-	return n * fmin(columns, uses_anchors(kernel, graph->nodes) ? places : places * degree);
-}
-
-/*
- * The entries of one row of U F~: those of the neighbours' rows together.  Of many
- * neighbours a sample is walked; the later half of it tells how many places each
- * of the rest still adds at most.
- */
-static double
-factor_row(walker *w, int64_t node)
-{
-	int64_t		begin = w->task.u->start[node];
-	int64_t		degree = w->task.u->start[node + 1] - begin;
-	int64_t		taken = degree < SAMPLE_NEIGHBOURS ? degree : SAMPLE_NEIGHBOURS;
-	int64_t		half = 0;
-	double		more = 0.0;
-
-	for (int64_t k = 0; k < taken; k++)
-	{
-		if (k == taken / 2)
-			half = w->row.n;
-		walk_node(w, w->task.u->col[begin + k * degree / taken]);
-	}
-	if (taken < degree)
-		more = (double) (w->row.n - half) / (taken - taken / 2) * (degree - taken);
-	return 1.0 + w->row.n + more;
-}
-
-gp_walk_size
-gp_walk_estimate(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed)
-{
-	int64_t		n = graph->nodes;
-	int64_t		rows = n < SAMPLE_ROWS ? n : SAMPLE_ROWS;
-	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
-	walker		w = walker_open(env, u, kernel, seed, 0);
-	gp_walk_size size = {0.0, 0.0};
-
-	for (int64_t s = 0; s < rows; s++)
-	{
-		int64_t		node = s * n / rows;
-
-		gp_accumulator_begin(&w.row, n);
-		walk_node(&w, node);
-		size.loads += (double) w.row.n * n / rows;
-		gp_accumulator_begin(&w.row, n);
-		if (!w.task.anchor)
-			size.entries += fmin(factor_row(&w, node), n) * n / rows;
-	}
-	if (w.task.anchor)
-		size.entries = size.loads;
-	walker_close(&w);
-	gp_csr_free(env, u);
-	return size;
 }

@@ -52,20 +52,6 @@ extern gp_csr *gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2,
 extern gp_csr *gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph,
 							  const gp_laplacian *kernel, uint64_t seed, int copy, gp_type type);
 
-/* The entries that gp_walk_factor would have at most; often far fewer. */
-extern double gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel);
-
-/* Entries of the walks' loads F~, and of the factor. */
-typedef struct gp_walk_size
-{
-	double		loads;
-	double		entries;
-} gp_walk_size;
-
-/* The entries that gp_walk_factor is likely to have, from walks at a sample of nodes. */
-extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
-									 const gp_laplacian *kernel, uint64_t seed);
-
 /* True where the root below fits into the time of a fit, and into so many bytes; 0 = gp_limit.
  * Kernels with dims have none. */
 extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit);
@@ -80,8 +66,7 @@ extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *g
 /*
  * The factor as features, so that <x_i, x_j> is the kernel: exact on small
  * graphs where gp_limit allows it, else one copy of the walks (positive, with
- * a bias that falls as 1 / walks).  Raises GP_ERR_LIMIT before anything large is
- * made when the walks would not fit either.
+ * a bias that falls as 1 / walks).
  */
 extern gp_features *gp_laplacian_features(gp_device *dev, const gp_graph *graph,
 										  const gp_laplacian *kernel, uint64_t seed, gp_type type);
