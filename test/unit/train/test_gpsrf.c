@@ -191,15 +191,6 @@ check_values(gp_env *env, gp_type type)
 	ok(isfinite(fit(dev, &p, &o)->variance[3]), "one value is enough");
 }
 
-/* True when two posteriors have the same bits. */
-static bool
-same_bits(const gp_posterior *a, const gp_posterior *b)
-{
-	return memcmp(a->mean, b->mean, a->nodes * a->columns * sizeof(double)) == 0 &&
-		memcmp(a->variance, b->variance, a->nodes * sizeof(double)) == 0 &&
-		a->metric[GP_METRIC_NLL] == b->metric[GP_METRIC_NLL];
-}
-
 /* A whole fit, disturbed. */
 static void
 whole(gp_env *env)
