@@ -173,6 +173,10 @@ extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph,
 									  const gp_features *features, uint64_t seed,
 									  const gp_gckm *options);
 
+/* The fold of each of n labels (label NULL: values): every class is dealt to all folds. */
+extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds,
+							  uint64_t seed);
+
 /* ---- inputs.c ---- */
 
 /*

@@ -4,6 +4,7 @@
  */
 #include "encoding/encoding_internal.h"
 #include "facts/facts_internal.h"
+#include "regression/solution.h"
 #include "test_env.h"
 
 #include <stdlib.h>

@@ -413,14 +413,11 @@ first_of(int64_t steps)
 	return (steps + 7) / 8;
 }
 
-/* The fold of each label: every class is dealt to all folds. */
-static int32_t *
-deal_folds(gp_env *env, const gp_problem *p, int folds)
+int32_t *
+gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed)
 {
-	int64_t		n = p->nlabelled;
-	const int32_t *label = p->label;
 	int32_t    *fold = gp_alloc_figures(env, n, sizeof(int32_t));
-	int32_t    *order = gp_shuffle(env, n, p->seed, NULL);
+	int32_t    *order = gp_shuffle(env, n, seed, NULL);
 	int32_t		classes = 1;
 
 	for (int64_t k = 0; label && k < gp_items(env, n); k++)
@@ -528,7 +525,7 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	l->spectrum = gp_alloc(env, sizeof(gp_network));
 	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
 	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
-	l->fold = deal_folds(env, p, l->folds);
+	l->fold = gp_folds_deal(env, p->nlabelled, p->label, l->folds, p->seed);
 	l->total = whole + first_of(whole) + (l->folds > 1 ? l->folds * (half + first_of(half)) : 0);
 	hold_out(l, half, out->mean, room, loo_mean, loo_variance);
 	/* no label is of the fold behind the last one */
