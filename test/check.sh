@@ -191,7 +191,7 @@ stage_gpu() {
 	local gpu=$ROOT/test/gpu nvcc rc=0
 
 	make_unit gpu && bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
-	printf '%s\n' operations fits faults chains shapes card walks blocks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part "$@"' part {} "$WORK"
+	printf '%s\n' operations fits faults chains shapes card walks training | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part "$@"' part {} "$WORK"
 	cat "$WORK"/gpu_*.log || rc=1
 	! grep -q '^# .* ended with status' "$WORK"/gpu_*.log || rc=1
 
