@@ -41,7 +41,7 @@ declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 	gp_aggregates usual = aggregates(r, h->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
 									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
 
-	usual.joint = h->timed && h->part == 0;
+	usual.joint = h->own_time >= 0 && h->part == 0;
 	h->target = -1;
 	for (int p = 0; p < h->join->nparts; p++)
 	{
