@@ -185,7 +185,6 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     owner gnngp_internal.gp_role NOT NULL,
     graph bigint NOT NULL,
     fitted timestamp with time zone,
-    notices text[],
     -- what was asked for
     asked_kernel text,
     asked_task text,
@@ -222,6 +221,7 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     jitter double precision,
     exact_diagonal boolean,
     live_bytes bigint,
+    notices text[],
     -- of a task
     relations integer,
     facts bigint,
@@ -248,6 +248,8 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     link_id_type text,
     link_integer_ids boolean,
     link_kept_bytes bigint,
+    link_notices text[],
+    CONSTRAINT notices CHECK (array_position(notices || link_notices, NULL) IS NULL),
     CONSTRAINT node_part CHECK (task IS NULL OR task IN ('classification', 'regression') AND num_nulls(asked_method, strategy, id_type, nodes, labelled, integer_ids) = 0
            AND labelled BETWEEN 1 AND coalesce(rows, nodes) AND nodes BETWEEN CASE WHEN rows > 0 THEN 0 ELSE 1 END AND 2147483647
            AND (kernel IS NOT NULL OR coalesce(live_bytes, 0) = 0)),

@@ -388,7 +388,7 @@ AS $sql$
                                             ORDER BY (a.value->>'nll')::numeric, (a.value->>'loo_score')::numeric DESC NULLS LAST)
                           FROM jsonb_each(m.alternatives) AS a
                           WHERE a.value ? 'skipped' OR a.value ? CASE m.task WHEN 'classification' THEN 'nll' ELSE 'loo_score' END)),
-                        (19, 'notices', nullif(array_to_string(m.notices, '; '), ''))) AS f (n, key, value)
+                        (19, 'notices', nullif(array_to_string(m.notices || m.link_notices, '; '), ''))) AS f (n, key, value)
     WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS

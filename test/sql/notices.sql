@@ -48,6 +48,19 @@ SELECT gp_create_graph('rare', 'rare', 'rare_e', target => 'y', features => '{x}
 SELECT loo_score < 0.02 AS low FROM gp_fit('rare', kernel => 'linear');
 SELECT value > 0.7 AS ranked FROM gp_evaluate('rare') WHERE metric = 'roc_auc';
 
+-- Each part of a model has what its fit told, not what those said that were compared; a refresh tells what is new
+ALTER TABLE n ADD z real DEFAULT 0;
+SELECT gp_create_graph('flat', 'n', 'e', target => 'y', features => '{z}');
+SELECT kernel FROM gp_fit('flat');
+SELECT method FROM gp_fit_links('flat', keep => 1, min_probability => 1);
+SELECT unnest(notices) FROM gnngp_internal.gp_model_catalog WHERE name = 'flat';
+SELECT unnest(link_notices) FROM gnngp_internal.gp_model_catalog WHERE name = 'flat';
+CALL gp_refresh('ring');
+UPDATE ring SET v = 3 WHERE v IS NOT NULL;
+CALL gp_refresh('ring');
+CALL gp_refresh('ring');
+SELECT gp_report('ring') ~ '<th>notices</th><td>all targets are equal' AS reported;
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SET client_min_messages = warning;
 DROP SCHEMA notices CASCADE;

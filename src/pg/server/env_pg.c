@@ -232,7 +232,7 @@ env_notice(gp_env *env, const char *message, const char *hint)
 		foreach(cell, all->messages)
 			if (strcmp(lfirst(cell), message) == 0)
 				break;
-		if (cell == NULL && gnngp_is_news(message))
+		if (cell == NULL)
 		{
 			all->messages = lappend(all->messages, pstrdup(message));
 			all->hints = lappend(all->hints, hint ? pstrdup(hint) : NULL);
@@ -259,24 +259,35 @@ gnngp_env_send_notices(gp_env *env)
 	StringInfoData rest;
 
 	((server_env *) env)->notices = NULL;
-	if (all == NULL || all->messages == NIL)
+	if (all == NULL)
 		return;
-	const char *first_hint = linitial(all->hints);
+	const char *first = NULL;
+	const char *first_hint = NULL;
+
 	initStringInfo(&rest);
-	for (int i = 1; i < list_length(all->messages); i++)
+	for (int i = 0; i < list_length(all->messages); i++)
 	{
 		const char *message = list_nth(all->messages, i);
 		const char *hint = list_nth(all->hints, i);
 
-		if (i == 1 && first_hint)
+		if (!gnngp_is_news(message))
+			continue;
+		if (first == NULL)
+		{
+			first = message;
+			first_hint = hint;
+			continue;
+		}
+		if (rest.len == 0 && first_hint)
 			appendStringInfoString(&rest, first_hint);
 		appendStringInfo(&rest, "%s%c%s.%s%s", rest.len > 0 ? "\n" : "", pg_toupper(message[0]),
 						 message + 1, hint ? " " : "", hint ? hint : "");
 	}
-	ereport(NOTICE,
-			(errmsg_internal("%s", (char *) linitial(all->messages)),
-			 rest.len > 0 ? errdetail_internal("%s", rest.data) :
-			 first_hint ? errhint("%s", first_hint) : 0));
+	if (first)
+		ereport(NOTICE,
+				(errmsg_internal("%s", first),
+				 rest.len > 0 ? errdetail_internal("%s", rest.data) :
+				 first_hint ? errhint("%s", first_hint) : 0));
 }
 
 static void

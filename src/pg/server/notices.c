@@ -10,8 +10,7 @@
 typedef struct hearing
 {
 	MemoryContext context;
-	int			ntold;			/* messages of the last fit */
-	char	  *const *told;
+	List	   *told;			/* messages of the last fit */
 	List	   *kept;			/* those of this one */
 } hearing;
 
@@ -25,12 +24,12 @@ end_hearing(void *arg)
 }
 
 void
-gnngp_hear(MemoryContext context, int ntold, char *const *told)
+gnngp_hear(MemoryContext context)
 {
 	MemoryContextCallback *end = MemoryContextAllocZero(context, sizeof(MemoryContextCallback));
 
 	present = MemoryContextAllocZero(context, sizeof(hearing));
-	*present = (hearing) {.context = context,.ntold = ntold,.told = told};
+	present->context = context;
 	end->func = end_hearing;
 	end->arg = present;
 	MemoryContextRegisterResetCallback(context, end);
@@ -61,18 +60,32 @@ is_like(const char *a, const char *b)
 	}
 }
 
+/* Adds a message to those of the fit. */
+static void
+keep(List **messages, const char *message)
+{
+	MemoryContext old = MemoryContextSwitchTo(present->context);
+
+	*messages = lappend(*messages, pstrdup(message));
+	MemoryContextSwitchTo(old);
+}
+
+void
+gnngp_told(const char *message)
+{
+	keep(&present->told, message);
+}
+
 bool
 gnngp_is_news(const char *message)
 {
-	MemoryContext old;
+	ListCell   *cell;
 
 	if (present == NULL)
 		return true;
-	old = MemoryContextSwitchTo(present->context);
-	present->kept = lappend(present->kept, pstrdup(message));
-	MemoryContextSwitchTo(old);
-	for (int i = 0; i < present->ntold; i++)
-		if (is_like(message, present->told[i]))
+	keep(&present->kept, message);
+	foreach(cell, present->told)
+		if (is_like(message, lfirst(cell)))
 			return false;
 	return true;
 }

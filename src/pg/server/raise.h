@@ -26,10 +26,11 @@ gnngp_errhint(const char *hint)
 extern void gnngp_tell(const char *message, const char *detail, const char *hint);
 
 /*
- * While a model is fitted, keeps what is told in a context, until that is reset.  What the last fit
- * told, numbers apart, is not told again: a refresh says each night what is new.
+ * While a model is fitted, keeps what is told in a context, until that is reset.  What was told
+ * before, numbers apart, is not told again: a refresh says each night what is new.
  */
-extern void gnngp_hear(MemoryContext context, int ntold, char *const *told);
+extern void gnngp_hear(MemoryContext context);
+extern void gnngp_told(const char *message);
 
 /* Keeps a message; false: it need not be told. */
 extern bool gnngp_is_news(const char *message);

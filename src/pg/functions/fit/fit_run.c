@@ -110,7 +110,7 @@ read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
-			   const char *model_name, gnngp_texts told)
+			   const char *model_name, const gnngp_model *former)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -120,7 +120,11 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 							.graph_id = graph->id,.graph_shape = gnngp_graph_shape(graph),
 							.owner = graph->owner_role,.model_name = pstrdup(model_name)};
 	INSTR_TIME_SET_CURRENT(run->lap);
-	gnngp_hear(context, told.n, told.text);
+	gnngp_hear(context);
+	for (int i = 0; former && i < former->notices.n; i++)
+		gnngp_told(former->notices.text[i]);
+	for (int i = 0; former && i < former->link.notices.n; i++)
+		gnngp_told(former->link.notices.text[i]);
 	if (settings)
 	{
 		run->parts |= GNNGP_PART_NODES;
@@ -275,7 +279,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	model->name = run->model_name;
 	model->owner_role = run->owner;
 	model->graph_id = run->graph_id;
-	model->notices.text = gnngp_heard(&model->notices.n);
+	gnngp_texts *heard = run->parts & GNNGP_PART_NODES ? &model->notices : &model->link.notices;
+	heard->text = gnngp_heard(&heard->n);
 	if (run->parts & GNNGP_PART_LINKS)
 	{
 		gnngp_link_fill(run->links, run->link_data, &run->link_settings, &model->link);
@@ -357,7 +362,7 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	gnngp_fit_run *run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name,
-										(gnngp_texts) {0});
+										NULL);
 	const gnngp_model *former = settings ? gnngp_model_lookup(name, true) : NULL;
 	if (former && former->owner_role != run->owner)
 		former = NULL;

@@ -16,13 +16,13 @@ typedef struct gnngp_fit_run gnngp_fit_run;
  * Locks the graph's tables and reads them in one snapshot, as the graph's owner.
  * Settings that are NULL leave out their part; targets are read for the node
  * part alone.  The run lives under parent and needs neither the transaction nor
- * SPI, which the caller may have connected.  Of NOTICEs those that were told before, numbers apart,
- * are not told again.
+ * SPI, which the caller may have connected.  NOTICEs of a former model, numbers apart, are not told
+ * again; NULL: all are.
  */
 extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 									 const gnngp_fit_settings *settings,
 									 const gnngp_link_settings *link_settings,
-									 const char *model_name, gnngp_texts told);
+									 const char *model_name, const gnngp_model *former);
 
 /* What was read for the nodes, or for the links alone. */
 extern const gnngp_data *gnngp_fit_data(const gnngp_fit_run *run);

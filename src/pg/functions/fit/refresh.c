@@ -204,8 +204,7 @@ step_read(void *arg)
 	if (links && (links->kernel == NULL || links->method == NULL))
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it with gp_fit_links.",
 					"model \"%s\" has no settings to fit its links with again", r->old->name);
-	r->run = gnngp_fit_read(r->context, r->graph, nodes, links, r->old->name,
-							r->old->notices);
+	r->run = gnngp_fit_read(r->context, r->graph, nodes, links, r->old->name, r->old);
 	PopActiveSnapshot();
 	check_losses(r);
 }
