@@ -158,7 +158,7 @@ typedef struct gnngp_link_part
 	char	   *id_type;		/* as in the node part; the two may have been fitted apart */
 	bool		integer_ids;
 	int64		kept_bytes;		/* of the stored pairs */
-	gnngp_texts notices;		/* what its fit told; in a node part, if both were fitted together */
+	gnngp_texts notices;		/* of its fit; those of both parts together are the nodes' */
 } gnngp_link_part;
 
 /* A row of gp_model_catalog.  task is NULL when there is no node part. */
