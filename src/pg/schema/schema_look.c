@@ -56,12 +56,10 @@ void
 gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg)
 {
 	gnngp_schema_use use;
-	const gnngp_tables *s;
-	gp_time		before;
 
 	gnngp_schema_begin(&use, env, graph, true);
-	s = use.schema;
-	before = gnngp_behind_newest(s);
+	const gnngp_tables *s = use.schema;
+	gp_time		before = gnngp_behind_newest(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
 		const gnngp_schema_table *t = &s->table[i];
@@ -93,16 +91,14 @@ Oid
 gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
 {
 	gnngp_schema_use use;
-	gnngp_column_list list;
-	Oid			table;
 	char	   *name;
 
 	gnngp_schema_begin(&use, env, gnngp_graph_of_task(task), true);
-	list = gnngp_column_list_read(use.schema, target, "target");
+	gnngp_column_list list = gnngp_column_list_read(use.schema, target, "target");
 	if (list.n != 1)
 		gnngp_raise(INVALID_PARAMETER_VALUE, "Write it as 'table.column'.",
 					"\"target\" must name one column");
-	table = use.schema->table[list.table].table.oid;
+	Oid			table = use.schema->table[list.table].table.oid;
 	name = gnngp_keep_text(env, use.schema->table[list.table].column[list.column[0]].column.name);
 	gnngp_schema_end(&use);
 	task->task.target = pstrdup(name);

@@ -48,19 +48,17 @@ json_text(const JsonbValue *v, const char *argument)
 List *
 gnngp_json_pairs(const char *json, const char *argument)
 {
-	Jsonb	   *jsonb;
-	JsonbIterator *it;
 	JsonbValue	v;
 	List	   *pairs = NIL;
 
 	if (json == NULL)
 		return NIL;
-	jsonb = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
+	Jsonb	   *jsonb = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
 	if (!JB_ROOT_IS_OBJECT(jsonb))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					psprintf("Write %s => '{\"...\": \"...\"}'.", argument),
 					"argument \"%s\" must be a JSON object", argument);
-	it = JsonbIteratorInit(&jsonb->root);
+	JsonbIterator *it = JsonbIteratorInit(&jsonb->root);
 	(void) JsonbIteratorNext(&it, &v, true);
 	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
 	{

@@ -25,11 +25,9 @@
 static gnngp_schema_relation *
 add_relation(gnngp_tables *s, int child, int parent, int n)
 {
-	gnngp_schema_relation *r;
-
 	s->relation = s->nrelations == 0 ? palloc0(sizeof(gnngp_schema_relation)) :
 		repalloc(s->relation, sizeof(gnngp_schema_relation) * (s->nrelations + 1));
-	r = &s->relation[s->nrelations++];
+	gnngp_schema_relation *r = &s->relation[s->nrelations++];
 	*r = (gnngp_schema_relation) {.child = child,.parent = parent,.n = n,
 		.from = palloc0(sizeof(int) * n),.to = palloc0(sizeof(int) * n),
 		.equals = palloc0(sizeof(char *) * n)};
@@ -124,7 +122,6 @@ add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 {
 	gnngp_column_list from = gnngp_column_list_read(s, pair->key, "keys");
 	gnngp_column_list to = {0};
-	gnngp_schema_relation *r;
 
 	if (pair->value)
 		to = gnngp_column_list_read(s, pair->value, "keys");
@@ -133,7 +130,7 @@ add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 					"Write keys => '{\"results.driver_id\": \"drivers.id\"}'.",
 					"argument \"keys\": \"%s\" and \"%s\" have different numbers of columns",
 					pair->key, pair->value ? pair->value : "null");
-	r = add_relation(s, from.table, to.table, from.n);
+	gnngp_schema_relation *r = add_relation(s, from.table, to.table, from.n);
 	r->named = true;
 	for (int i = 0; i < from.n; i++)
 	{
@@ -267,13 +264,12 @@ gnngp_require_parents(const gnngp_tables *s)
 		const gnngp_schema_relation *r = &s->relation[i];
 		const gnngp_schema_table *t = &s->table[r->parent];
 		parent_key key = {s, r};
-		char	   *key_of_row;
 		Oid			type;
 		gnngp_query q;
 
 		if (!r->named)
 			continue;
-		key_of_row = gnngp_key_expression(t, "t", r->n, r->to, &type);
+		char	   *key_of_row = gnngp_key_expression(t, "t", r->n, r->to, &type);
 		gnngp_query_init(&q, &t->table);
 		gnngp_query_add(&q, TEXTOID, "(%s)::pg_catalog.text", key_of_row);
 		q.condition = psprintf("%s GROUP BY %s HAVING count(*) > 1 LIMIT 1",

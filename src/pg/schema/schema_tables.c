@@ -67,7 +67,6 @@ find_columns(gnngp_schema_table *t, Oid owner)
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		gnngp_schema_column *c = &t->column[t->ncolumns];
 		const char *name = NameStr(att->attname);
-		bool		is_id;
 
 		if (att->attisdropped)
 			continue;
@@ -81,7 +80,7 @@ find_columns(gnngp_schema_table *t, Oid owner)
 		if (!may_read_column(t->table.oid, att->attnum, GetUserId()) ||
 			!may_read_column(t->table.oid, att->attnum, owner))
 			c->role = GNNGP_COLUMN_HIDDEN;
-		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
+		bool		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
 		if (is_id)
 			t->id[t->nid++] = t->ncolumns;
 		/* Of a word in a key of several columns there may be few: the kind of a measurement. */
@@ -172,11 +171,10 @@ gnngp_open_tables(gnngp_tables *s)
 	for (int i = 0; i < def->tables.n; i++)
 	{
 		gnngp_source_name name = {NULL, NULL};
-		gnngp_table table;
 
 		if (def->names.n > 2 * i + 1)
 			name = (gnngp_source_name) {def->names.text[2 * i], def->names.text[2 * i + 1]};
-		table = gnngp_table_open(def->tables.oid[i], &name, def->kinds[i], "tables", s->def);
+		gnngp_table table = gnngp_table_open(def->tables.oid[i], &name, def->kinds[i], "tables", s->def);
 		if (!may_read(table.oid, GetUserId()) || !may_read(table.oid, owner))
 		{
 			refuse_lost_table(s, i, table.name);

@@ -272,7 +272,6 @@ static void
 choose_time(gnngp_tables *s, int i)
 {
 	gnngp_schema_table *t = &s->table[i];
-	List	   *others;
 
 	t->candidates = gnngp_time_candidates(t, gnngp_refers_to(s, i, -1));
 	if (list_length(t->candidates) == 1)
@@ -284,7 +283,7 @@ choose_time(gnngp_tables *s, int i)
 						 "column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 						 t->column[t->time].column.name, t->table.name);
 	}
-	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
+	List	   *others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
 	if (t->candidates == NIL && others == NIL && s->altered)
 		notice_number(t);
 	if (others != NIL && s->altered)
@@ -301,11 +300,10 @@ static bool
 has_time(const gnngp_tables *s, Oid oid)
 {
 	int			i = gnngp_schema_find(s, oid);
-	gnngp_schema_table t;
 
 	if (i >= 0)
 		return s->table[i].time >= 0;
-	t = gnngp_schema_table_open((gnngp_table) {.oid = oid});
+	gnngp_schema_table t = gnngp_schema_table_open((gnngp_table) {.oid = oid});
 	return gnngp_time_candidates(&t, true) != NIL;
 }
 

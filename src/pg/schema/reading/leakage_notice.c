@@ -126,11 +126,10 @@ look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
 	const gnngp_tables *s = d->r->schema;
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
 	double		much = explained_share(d, column, 1);
-	const char *key;
 
 	if (!gives_away(d, much))
 		return;
-	key = later_key(s, relation->child);
+	const char *key = later_key(s, relation->child);
 	if (key)
 		d->exclude = lappend(d->exclude, unconstify(char *, key));
 	gnngp_notice_detail("Rows without a time are known once all that they refer to is, or are written later than that.",

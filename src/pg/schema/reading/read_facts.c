@@ -184,11 +184,10 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	int32		entity = gnngp_key_number(&r->entities, values[0], nulls[0],
 										  linitial_oid(r->own->query.types));
 	gp_time		from[GNNGP_MOST_LEVELS + 1];
-	gnngp_id	id;
 
 	if (entity < 0)
 		return;
-	id = gnngp_number_id(&r->entities, entity);
+	gnngp_id	id = gnngp_number_id(&r->entities, entity);
 	if (o->seen[entity])
 		gnngp_raise(UNIQUE_VIOLATION,
 					"The rows that are asked about, and those that they refer to, need ids of their own.",

@@ -33,7 +33,6 @@ static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
 {
 	Oid			hidden = gnngp_schema_hidden(s);
-	const char *table;
 
 	if (gnngp_schema_shape(s, false) == state->transform.shape[0] ||
 		gnngp_schema_shape(s, true) == state->transform.shape[1])
@@ -44,8 +43,8 @@ check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task
 							 quote_literal_cstr(s->def->name)),
 					"the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
 					task->name);
-	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(hidden)),
-									   get_rel_name(hidden));
+	const char *table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(hidden)),
+												   get_rel_name(hidden));
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for table \"%s\"", table),
@@ -134,14 +133,13 @@ notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_tim
 {
 	const gnngp_graph_def *task = rows->task;
 	filtered	f = {.rows = rows,.as_of = as_of};
-	ErrorData  *error;
 
 	/* Up to version 16 there are no subtransactions beside parallel workers. */
 	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
 		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task) || IsInParallelMode())
 		return;
 	f.keys = gnngp_reading_keys(&live->reading, "e");
-	error = gnngp_attempt_but_cancel(count_filtered, &f);
+	ErrorData  *error = gnngp_attempt_but_cancel(count_filtered, &f);
 	if (error)
 		gnngp_notice(NULL,
 					 "the filter of task \"%s\" cannot tell whether nodes pass it as of that time: %s",
@@ -180,7 +178,6 @@ point_to_all(gnngp_live_rows *live, gp_time as_of)
 	gnngp_task_reading *r = &live->reading;
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	table_ids	all = {.ids = {.env = r->env}};
-	gnngp_id   *id;
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
@@ -188,7 +185,7 @@ point_to_all(gnngp_live_rows *live, gp_time as_of)
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, id_row, &all, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	r->few = false;
-	id = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gnngp_id));
+	gnngp_id   *id = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gnngp_id));
 	live->as_of = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gp_time));
 	for (int32 i = 0; i < all.ids.n; i++)
 	{

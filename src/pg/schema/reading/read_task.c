@@ -277,10 +277,9 @@ gnngp_data *
 gnngp_read_task(gp_env *env, const gnngp_graph_def *def, const char *kind)
 {
 	gnngp_schema_use use;
-	gnngp_data *data;
 
 	gnngp_schema_begin(&use, env, def, true);
-	data = read_all(env, use.schema, def, kind);
+	gnngp_data *data = read_all(env, use.schema, def, kind);
 	gnngp_schema_end(&use);
 	return data;
 }

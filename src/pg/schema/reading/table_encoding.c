@@ -73,8 +73,6 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 		key >= 0 ? s->relation[key].child : encoding;
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, table);
-	gp_cell_kind *kind;
-	bool	   *known;
 	look		l = {.before = before};
 
 	j->sample = sample(&t->table);
@@ -93,8 +91,8 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 		l.visible = list_length(j->query.types);
 		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));
 	}
-	known = palloc(sizeof(bool) * Max(l.part->ncells, 1));
-	kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
+	bool	   *known = palloc(sizeof(bool) * Max(l.part->ncells, 1));
+	gp_cell_kind *kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
 	for (int i = 0; i < l.part->ncells; i++)
 	{
 		const gnngp_cell_source *c = &l.part->cell[i];

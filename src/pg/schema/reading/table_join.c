@@ -190,11 +190,10 @@ gnngp_join_keys(gnngp_join *j)
 		bool		is_used = relation->child == j->table && relation->n == 1 &&
 			s->table[j->table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
 		const gnngp_part *parent = is_used ? gnngp_join_parent(j, r) : NULL;
-		gnngp_part *key;
 
 		if (parent == NULL || !has_room(j, 0))
 			continue;
-		key = gnngp_join_key(j, r);
+		gnngp_part *key = gnngp_join_key(j, r);
 		key->level = parent->level;
 		key->there = parent->there;
 		key->visible = parent->visible;
@@ -230,7 +229,6 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 	for (int r = 0; r < s->nrelations && levels > 0; r++)
 	{
 		const char *own = s->relation[r].name;
-		const char *parent;
 
 		if (s->relation[r].child != table || r == but)
 			continue;
@@ -240,7 +238,7 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 		if (!has_room(j, ROOM_FOR_ROLLUPS))
 			return;
 		own = name ? psprintf("%s, %s", name, own) : own;
-		parent = join_parent(j, r, alias, own, list_length(path));
+		const char *parent = join_parent(j, r, alias, own, list_length(path));
 		join_parents(j, s->relation[r].parent, parent, own, -1, levels - 1, path);
 	}
 }
@@ -388,7 +386,6 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 	const gnngp_rollup *f = &j->schema->rollup[rollup];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("r%d", rollup);
-	gnngp_part *p;
 
 	if (f->timed && j->schema->table[j->table].timeless)
 		return;
@@ -400,7 +397,7 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 		appendStringInfo(&j->first, "%s%s.v", j->first.len > 0 ? ", " : "", alias);
 		return;
 	}
-	p = add_part(j, r->name, alias);
+	gnngp_part *p = add_part(j, r->name, alias);
 	p->encoding = gnngp_rollup_encoding(j->schema, rollup);
 	p->table = -1;
 	p->ncells = f->ncells;

@@ -26,14 +26,12 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_task_reading *r = p->r;
 	int32		entity = gnngp_key_number(&r->entities, values[0], nulls[0], p->id_type);
 	gp_time		at = p->timed ? gnngp_time_of(values[2], nulls[2]) : GP_TIME_ALWAYS;
-	gnngp_id	key;
-	uint64		number;
 
 	if (entity < 0 || nulls[1])
 		return;
-	key = gnngp_datum_id(values[1], p->key_type, NULL);
+	gnngp_id	key = gnngp_datum_id(values[1], p->key_type, NULL);
 	/* Of a text key its digest, so that none is made to pass for another */
-	number = key.text ? gnngp_word_hash(key.text, key.length) : (uint64) key.key;
+	uint64		number = key.text ? gnngp_word_hash(key.text, key.length) : (uint64) key.key;
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
 		if (at >= r->as_of[r->row_of[k]])

@@ -16,7 +16,6 @@ void
 gnngp_reading_point(gnngp_task_reading *r, int64 n, const gnngp_id *id, const gp_time *as_of)
 {
 	gp_env	   *env = r->env;
-	int64	   *next;
 
 	r->n = n;
 	r->as_of = as_of;
@@ -29,7 +28,7 @@ gnngp_reading_point(gnngp_task_reading *r, int64 n, const gnngp_id *id, const gp
 		r->entity_of[i] = gnngp_number_add(&r->entities, &id[i]);
 	/* A counting sort: next[e] is where entity e goes on, and ends as its row_start[e + 1]. */
 	r->row_start = gp_alloc_zero(env, r->entities.n + 2, sizeof(int64));
-	next = r->row_start + 1;
+	int64	   *next = r->row_start + 1;
 	for (int64 i = 0; i < n; i++)
 		next[r->entity_of[i] + 1]++;
 	for (int64 e = 0; e < r->entities.n; e++)
@@ -79,11 +78,10 @@ void
 gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys)
 {
 	bool		integer = q->array_type == INT8ARRAYOID;
-	Datum	   *element;
 
 	if (q->where == NULL)
 		return;
-	element = palloc_extended(sizeof(Datum) * Max(keys->n, 1), MCXT_ALLOC_HUGE);
+	Datum	   *element = palloc_extended(sizeof(Datum) * Max(keys->n, 1), MCXT_ALLOC_HUGE);
 	for (int32 i = 0; i < keys->n; i++)
 		element[i] = integer ? Int64GetDatum(keys->key[i]) : CStringGetTextDatum(keys->text[i]);
 	q->array = PointerGetDatum(integer ? construct_array(element, keys->n, INT8OID, 8, true,
@@ -106,11 +104,9 @@ gnngp_reading_keys(const gnngp_task_reading *r, const char *alias)
 int32
 gnngp_key_number(gnngp_numbered *keys, Datum value, bool null, Oid type)
 {
-	gnngp_id	id;
-
 	if (null)
 		return -1;
-	id = gnngp_datum_id(value, type, NULL);
+	gnngp_id	id = gnngp_datum_id(value, type, NULL);
 	return gnngp_number_find(keys, &id);
 }
 
@@ -213,14 +209,13 @@ add_fact_relations(gnngp_task_reading *r, int part)
 	{
 		const gnngp_schema_relation *relation = &s->relation[i];
 		int			column = list_length(r->own->query.types);
-		Oid			type;
 
 		if (relation->parent != table ||
 			(via && r->metapaths && relation->child == r->entity) ||
 			(r->own->part[part].level > 1 && s->table[relation->child].time < 0))
 			continue;
-		type = gnngp_query_add_key(&r->own->query, &s->table[table], alias, relation->n,
-								   relation->to);
+		Oid			type = gnngp_query_add_key(&r->own->query, &s->table[table], alias, relation->n,
+											   relation->to);
 		add_fact_relation(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
 					part, column, type);
 		if (via == NULL)
@@ -240,13 +235,12 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 	bool		integer = h->key_type == INT8OID;
 	bool		few = asks_few(r, &s->table[by->parent]);
 	Oid			type;
-	char	   *key;
 
 	h->join = j;
 	gnngp_join_row(j);
 	if (h->by != h->relation)
 		alias = gnngp_join_between(j, h->relation, h->by);
-	key = gnngp_key_expression(t, alias, by->n, by->from, &type);
+	char	   *key = gnngp_key_expression(t, alias, by->n, by->from, &type);
 	/* Where the two columns are of different kinds their texts are compared. */
 	if (type != h->key_type)
 		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");

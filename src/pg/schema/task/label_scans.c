@@ -50,13 +50,11 @@ find_columns(const SeqScan *scan, costly_scan *found)
 	foreach(cell, scan->scan.plan.qual)
 	{
 		const OpExpr *compare = lfirst(cell);
-		AttrNumber	column;
-		int			side;
 
 		if (!IsA(compare, OpExpr) || list_length(compare->args) != 2)
 			continue;
-		side = is_outer(linitial(compare->args), NULL);
-		column = column_of(list_nth(compare->args, side));
+		int			side = is_outer(linitial(compare->args), NULL);
+		AttrNumber	column = column_of(list_nth(compare->args, side));
 		if (column == 0 || !is_outer(list_nth(compare->args, 1 - side), NULL))
 			continue;
 		switch (get_oprrest(compare->opno))

@@ -74,12 +74,11 @@ static table_times
 read_times(const gnngp_tables *s, const gnngp_schema_table *t)
 {
 	table_times times = {0};
-	const char *time;
 	gnngp_query q;
 
 	if (t->time < 0)
 		return times;
-	time = gnngp_time_expression(t, "t");
+	const char *time = gnngp_time_expression(t, "t");
 	gnngp_query_init(&q, &t->table);
 	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_known_expression(t, "t"));
 	q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()", time,
@@ -184,7 +183,6 @@ find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, doub
 {
 	const gnngp_tables *s = rows->schema;
 	bool		chosen = !TIMESTAMP_IS_NOBEGIN(rows->task->task.since);
-	gp_time		facts;
 	int			lonely = -1;
 
 	rows->first = GP_TIME_NEVER;
@@ -199,7 +197,7 @@ find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, doub
 			if (t->first[0] < t->begin && (lonely < 0 || t->first[0] < times[lonely].first[0]))
 				lonely = i;
 		}
-	facts = rows->first;
+	gp_time		facts = rows->first;
 	if (judged != GP_TIME_NEVER &&
 		(double) judged - (double) facts > fmax(usual, long_silence(rows)))
 	{

@@ -35,14 +35,12 @@ read_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
 void
 gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, bool no_target)
 {
-	gnngp_task_row *row;
-
 	if (t->n == t->room)
 	{
 		t->room = t->room ? 2 * t->room : 1024;
 		t->row = gp_realloc_array(t->env, t->row, t->room, sizeof(gnngp_task_row));
 	}
-	row = &t->row[t->n++];
+	gnngp_task_row *row = &t->row[t->n++];
 	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base, NULL),.as_of = as_of};
 	if (row->id.text)
 		row->id.text = gnngp_copy_text(t->env, row->id.text, row->id.length);

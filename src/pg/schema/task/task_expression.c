@@ -220,15 +220,13 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 	parsed_text text = {task, argument, expression, 0};
 	ErrorContextCallback context = {error_context_stack, parse_context, &text};
 	const char *query = check_query(task, expression);
-	RawStmt    *parsed;
-	Query	   *analyzed;
 
 	error_context_stack = &context;
 	require_expression(expression, argument);
 	text.begin = strlen(BEFORE_EXPRESSION);
-	parsed = linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT));
+	RawStmt    *parsed = linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT));
 	*raw = copyObject(parsed->stmt);
-	analyzed = parse_analyze_fixedparams(parsed, query, NULL, 0, NULL);
+	Query	   *analyzed = parse_analyze_fixedparams(parsed, query, NULL, 0, NULL);
 	error_context_stack = context.previous;
 	return analyzed;
 }
@@ -311,20 +309,17 @@ const char *
 gnngp_check_expressions(gnngp_graph_def *task)
 {
 	gnngp_task_def *def = &task->task;
-	gnngp_identity saved;
-	Query	   *target;
-	const char *lacking;
 
 	def->path = def->path ? def->path : present_path();
-	saved = gnngp_become(GetUserId());
+	gnngp_identity saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
-	target = check_value(task, def->target, "target");
+	Query	   *target = check_value(task, def->target, "target");
 	require_target_type(task, type_of(target));
 	if (def->filter && getBaseType(type_of(check_value(task, def->filter, "filter"))) != BOOLOID)
 		gnngp_raise(DATATYPE_MISMATCH, "A filter says which entities are asked about as of t.",
 					"argument \"filter\" of task \"%s\" is not boolean", task->name);
-	lacking = lacks(target);
+	const char *lacking = lacks(target);
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);
 	return lacking;
@@ -335,15 +330,13 @@ gnngp_task_expression_type(gnngp_task_rows *t)
 {
 	const gnngp_task_def *def = &t->task->task;
 	int			level = NewGUCNestLevel();
-	Query	   *target;
-	Oid			type;
 	List	   *items = NIL;
 	bool		row_security;
 	Node	   *raw;
 
 	gnngp_pin("search_path", def->path);
-	target = analyze_expression(t->task, def->target, "target", &raw);
-	type = type_of(target);
+	Query	   *target = analyze_expression(t->task, def->target, "target", &raw);
+	Oid			type = type_of(target);
 	extract_query_dependencies((Node *) pg_rewrite_query(target), &t->read, &items,
 							   &row_security);
 	if (def->filter)

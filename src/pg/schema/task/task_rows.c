@@ -175,9 +175,6 @@ table_row(void *state, const Datum *values, const bool *nulls)
 static int
 label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 {
-	List	   *candidates;
-	int			first;
-
 	if (t->task->task.time_column)
 	{
 		gnngp_column column = gnngp_table_column(&t->source, t->task->task.time_column);
@@ -186,8 +183,8 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 			gnngp_wrong_type(&t->source, &column, "date or timestamp", NULL);
 		return gnngp_table_find_column(labels, column.name);
 	}
-	candidates = gnngp_time_candidates(labels, true);
-	first = candidates == NIL ? -1 : linitial_int(candidates);
+	List	   *candidates = gnngp_time_candidates(labels, true);
+	int			first = candidates == NIL ? -1 : linitial_int(candidates);
 	if (list_length(candidates) > 1)
 		gnngp_raise(AMBIGUOUS_COLUMN,
 					psprintf("Name the time as of which a label is asked for: time_column => %s.",
@@ -200,13 +197,10 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 void
 gnngp_task_rows_check(const gnngp_task_rows *t)
 {
-	gnngp_schema_table source;
-	int			target;
-
 	if (t->task->task.form == GNNGP_TASK_EXPRESSION)
 		return;
-	source = gnngp_schema_table_open(t->source);
-	target = gnngp_table_find_column(&source, t->target.name);
+	gnngp_schema_table source = gnngp_schema_table_open(t->source);
+	int			target = gnngp_table_find_column(&source, t->target.name);
 	/* A column of several that identify a row may well be asked for. */
 	if (source.column[target].role == GNNGP_COLUMN_KEY && source.nid <= 1)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Ask for a column that says something of a row.",
