@@ -92,16 +92,6 @@ has_room(gnngp_join *j, int more)
 	return room;
 }
 
-/* A new part, always there and without time. */
-static gnngp_part *
-add_part(gnngp_join *j, const char *name, const char *alias)
-{
-	gnngp_part *p = &j->part[j->nparts++];
-
-	*p = (gnngp_part) {.name = name,.alias = alias,.there = -1,.visible = -1};
-	return p;
-}
-
 /* Selects an expression; returns its column. */
 static int
 select_column(gnngp_join *j, Oid type, const char *expression)
@@ -110,42 +100,50 @@ select_column(gnngp_join *j, Oid type, const char *expression)
 	return list_length(j->query.types) - 1;
 }
 
-static void
-select_cells(gnngp_join *j, gnngp_part *p)
+/* Adds a part, and selects its cells. */
+static gnngp_part *
+add_part(gnngp_join *j, gnngp_part part)
 {
-	p->first = list_length(j->query.types);
-	for (int i = 0; i < p->ncells; i++)
-		gnngp_query_add(&j->query, p->cell[i].type.read_as, "%s.%s", p->alias, p->cell[i].expression);
+	gnngp_part *p = &j->part[j->nparts++];
+
+	part.first = list_length(j->query.types);
+	for (int i = 0; i < part.ncells; i++)
+		gnngp_query_add(&j->query, part.cell[i].type.read_as, "%s.%s", part.alias,
+						part.cell[i].expression);
+	*p = part;
+	return p;
 }
 
-/* Adds a row of a table; there tells whether it is, or NULL: always. */
+/*
+ * Adds the row itself, or its parent by a relation; there tells whether it is, or NULL: always.
+ */
 static void
-add_row(gnngp_join *j, int table, const char *name, const char *alias, const char *there, int level)
+add_row(gnngp_join *j, int relation, const char *name, const char *alias, const char *there,
+		int level)
 {
+	int			table = relation < 0 ? j->table : j->schema->relation[relation].parent;
 	const gnngp_schema_table *t = &j->schema->table[table];
-	gnngp_part *p = add_part(j, name, alias);
+	gnngp_part	row = {.name = name,.relation = relation,.alias = alias,.encoding = table,
+		.table = table,.level = level,.visible = -1};
 
-	p->encoding = p->table = table;
-	p->level = level;
-	if (there)
-		p->there = select_column(j, BOOLOID, there);
+	row.there = there ? select_column(j, BOOLOID, there) : -1;
 	if (t->time >= 0)
 	{
 		const char *time = gnngp_time_expression(t, alias);
 		/* What a row refers to is there with it. */
 		const char *known = level == 0 ? gnngp_known_expression(t, alias) : time;
 
-		p->visible = select_column(j, TIMESTAMPTZOID, time);
+		row.visible = select_column(j, TIMESTAMPTZOID, time);
 		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
 	}
-	p->cell = table_cells(j->schema, table, &p->ncells);
-	select_cells(j, p);
+	row.cell = table_cells(j->schema, table, &row.ncells);
+	(void) add_part(j, row);
 }
 
 void
 gnngp_join_row(gnngp_join *j)
 {
-	add_row(j, j->table, j->schema->table[j->table].label, j->root, NULL, 0);
+	add_row(j, -1, j->schema->table[j->table].label, j->root, NULL, 0);
 }
 
 void
@@ -159,22 +157,19 @@ gnngp_part *
 gnngp_join_key(gnngp_join *j, int relation)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
-	gnngp_part *p = add_part(j, r->name, j->root);
+	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source));
 
-	p->encoding = gnngp_key_encoding(j->schema, relation);
-	p->table = r->child;
-	p->ncells = 1;
-	p->cell = palloc(sizeof(gnngp_cell_source));
-	p->cell[0] = key_cell(j->schema, relation, GP_CELL_KEY);
-	select_cells(j, p);
-	return p;
+	*cell = key_cell(j->schema, relation, GP_CELL_KEY);
+	return add_part(j, (gnngp_part) {.name = r->name,.relation = relation,.alias = j->root,
+		.encoding = gnngp_key_encoding(j->schema, relation),.table = r->child,
+		.there = -1,.visible = -1,.ncells = 1,.cell = cell});
 }
 
 const gnngp_part *
 gnngp_join_parent(const gnngp_join *j, int relation)
 {
 	for (int p = 0; p < j->nparts; p++)
-		if (j->part[p].level == 1 && j->part[p].name == j->schema->relation[relation].name)
+		if (j->part[p].level == 1 && j->part[p].relation == relation)
 			return &j->part[p];
 	return NULL;
 }
@@ -212,7 +207,7 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 					 gnngp_join_equals(j->schema, r, child, alias));
 	if (j->as_of && t->time >= 0)
 		appendStringInfo(&j->tables, " AND %s <= %s", gnngp_time_expression(t, alias), j->as_of);
-	add_row(j, r->parent, name, alias, gnngp_key_condition(t, alias, 1, r->to), level);
+	add_row(j, relation, name, alias, gnngp_key_condition(t, alias, 1, r->to), level);
 	return alias;
 }
 
@@ -265,20 +260,20 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 
 /* Adds a cell of a rollup: an aggregate of what another cell has, called by its number. */
 static void
-rollup_cell(gnngp_rollup *f, StringInfo list, const gnngp_cell_source *of,
+rollup_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of,
 		  const char *expression)
 {
-	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
-	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells),
+	appendStringInfo(list, ", %s AS c%d", expression, u->ncells);
+	u->cell[u->ncells] = (gnngp_cell_source) {psprintf("c%d", u->ncells),
 	{GP_CELL_NUMBER, FLOAT8OID, ""}, false, of->known, of->table, of->name, -1};
-	f->ncells++;
+	u->ncells++;
 }
 
 /* Adds the cells that aggregate the numbers of a part. */
 static void
-rollup_row(gnngp_rollup *f, StringInfo list, const gnngp_part *p, bool sums)
+rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, bool sums)
 {
-	for (int i = 0; i < p->ncells && f->ncells < GP_ENCODED_LIST - 2; i++)
+	for (int i = 0; i < p->ncells && u->ncells < GP_ENCODED_LIST - 2; i++)
 	{
 		const gnngp_cell_source *c = &p->cell[i];
 		char	   *number = psprintf("(%s.%s)::pg_catalog.float8", p->alias, c->expression);
@@ -286,15 +281,15 @@ rollup_row(gnngp_rollup *f, StringInfo list, const gnngp_part *p, bool sums)
 		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
 		/* As avg() has it, in a quarter of its time */
-		rollup_cell(f, list, c,
+		rollup_cell(u, list, c,
 					psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
 		if (sums)
-			rollup_cell(f, list, c, psprintf("sum(%s)", number));
+			rollup_cell(u, list, c, psprintf("sum(%s)", number));
 	}
 }
 
 static void
-make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
+make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *parent = &s->table[r->parent];
@@ -305,7 +300,7 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	StringInfoData list;
 	StringInfoData keys;
 
-	*f = (gnngp_rollup) {.relation = relation,
+	*u = (gnngp_rollup) {.relation = relation,
 		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
 	initStringInfo(&list);
 	initStringInfo(&keys);
@@ -320,16 +315,16 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	if (parent->time >= 0)
 		j->as_of = gnngp_known_expression(parent, "o");
 	join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
-	f->timed = j->visible.len > 0 && parent->time < 0;
-	if (f->timed)
+	u->timed = j->visible.len > 0 && parent->time < 0;
+	if (u->timed)
 		appendStringInfo(&list, ", min(greatest(%s)) AS v", j->visible.data);
 	else
-		rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
-	for (int i = 0; i < j->nparts && !f->timed; i++)
-		rollup_row(f, &list, &j->part[i], i == 0);
-	f->select = list.data;
-	f->keys = keys.data;
-	f->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
+		rollup_cell(u, &list, &number, "count(*)::pg_catalog.float8");
+	for (int i = 0; i < j->nparts && !u->timed; i++)
+		rollup_row(u, &list, &j->part[i], i == 0);
+	u->select = list.data;
+	u->keys = keys.data;
+	u->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
 						 j->visible.len > 0 && parent->time >= 0
 						 ? psprintf(" JOIN %s o ON %s", parent->table.quoted,
 									gnngp_join_equals(s, r, "d", "o")) : "", j->tables.data);
@@ -383,26 +378,23 @@ rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 void
 gnngp_join_rollup(gnngp_join *j, int rollup)
 {
-	const gnngp_rollup *f = &j->schema->rollup[rollup];
-	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
+	const gnngp_rollup *u = &j->schema->rollup[rollup];
+	const gnngp_schema_relation *r = &j->schema->relation[u->relation];
 	const char *alias = psprintf("r%d", rollup);
 
-	if (f->timed && j->schema->table[j->table].timeless)
+	if (u->timed && j->schema->table[j->table].timeless)
 		return;
-	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
-					 f->tables, rolled_up_rows(j, r), f->keys, alias,
+	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", u->select,
+					 u->tables, rolled_up_rows(j, r), u->keys, alias,
 					 rollup_condition(j->schema, r, alias));
-	if (f->timed)
+	if (u->timed)
 	{
 		appendStringInfo(&j->first, "%s%s.v", j->first.len > 0 ? ", " : "", alias);
 		return;
 	}
-	gnngp_part *p = add_part(j, r->name, alias);
-	p->encoding = gnngp_rollup_encoding(j->schema, rollup);
-	p->table = -1;
-	p->ncells = f->ncells;
-	p->cell = f->cell;
-	select_cells(j, p);
+	(void) add_part(j, (gnngp_part) {.name = r->name,.relation = u->relation,.alias = alias,
+		.encoding = gnngp_rollup_encoding(j->schema, rollup),.table = -1,
+		.there = -1,.visible = -1,.ncells = u->ncells,.cell = u->cell});
 }
 
 void

@@ -30,6 +30,7 @@ typedef struct gnngp_cell_source
 typedef struct gnngp_part
 {
 	const char *name;			/* of what it is to the rows */
+	int			relation;		/* by which it is joined, the last one; -1: the row itself */
 	int			encoding;		/* its number among the encodings */
 	int			table;			/* -1: children as part of a row */
 	int			level;			/* above the row; 0: the row itself, or a rollup */

@@ -296,7 +296,7 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 	const gnngp_tables *s = r->schema;
 	const gnngp_cell_source *c = &p->cell[e->column];
 	const char *of = p->table >= 0 ? NULL :
-		s->table[s->relation[s->rollup[p->encoding - s->ntables].relation].parent].table.name;
+		s->table[s->relation[p->relation].parent].table.name;
 
 	gnngp_notice_later(s, c,
 					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
