@@ -52,8 +52,8 @@ told_by_facts(disguise *d)
 	d->by_facts = 0.0;
 	for (int i = 0; i <= r->nfact_relations && d->by_facts < 1.0; i++)
 	{
-		int32		relation = i == r->nfact_relations ? r->earlier :
-			r->fact_relation[i].own_time < 0 ? -1 : r->fact_relation[i].number;
+		int32		relation = i == r->nfact_relations ? r->earlier_labels :
+			r->fact_relation[i].time_column < 0 ? -1 : r->fact_relation[i].columns[GNNGP_FACTS_ALL];
 		int32		columns = 0;
 		int32		first = relation < 0 ? 0 :
 			gp_task_columns_relation_first(r->columns, relation, &columns);
@@ -70,7 +70,7 @@ gives_away(disguise *d, double much)
 {
 	return much >= OWN_SHARE ||
 		(much > SUSPECT_SHARE && (d->r->nfact_relations == 0 ||
-								  (!d->r->own_time && much > OF_BEST_FACT * told_by_facts(d))));
+								  (!d->r->asks_column && much > OF_BEST_FACT * told_by_facts(d))));
 }
 
 /* Looks at each column of a part whose numbers begin at a column of the rows. */
@@ -121,10 +121,10 @@ later_key(const gnngp_tables *s, int child)
 
 /* Looks at the number of children without a time: they are there once all they refer to is. */
 static void
-look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
+look_at_number(disguise *d, const gnngp_fact_relation *facts, int32 column)
 {
 	const gnngp_tables *s = d->r->schema;
-	const gnngp_schema_relation *relation = &s->relation[h->relation];
+	const gnngp_schema_relation *relation = &s->relation[facts->relation];
 	double		much = explained_share(d, column, 1);
 
 	if (!gives_away(d, much))
@@ -157,18 +157,20 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 						 gp_task_columns_group_first(r->columns, r->own_group[p]), true);
 	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		const gnngp_fact_relation *h = &r->fact_relation[i];
+		const gnngp_fact_relation *facts = &r->fact_relation[i];
 		int32		columns;
-		int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
+		int32		first = gp_task_columns_relation_first(r->columns,
+														   facts->columns[GNNGP_FACTS_ALL],
+														   &columns);
+		int32		count = first + columns - 1;	/* COUNT, or whether there are none */
 
-		for (int p = 0; p < h->join->nparts; p++)
+		for (int p = 0; p < facts->join->nparts; p++)
 		{
-			look_at_part(&d, &h->join->part[p], first, false);
-			first += r->transform->encoding[h->join->part[p].encoding]->width;
+			look_at_part(&d, &facts->join->part[p], first, false);
+			first += r->transform->encoding[facts->join->part[p].encoding]->width;
 		}
-		if (h->own_time < 0)
-			look_at_number(&d, h, gp_task_columns_relation_first(r->columns, h->number, &columns) +
-						   columns - 1);
+		if (facts->time_column < 0)
+			look_at_number(&d, facts, count);
 	}
 }
 
@@ -201,26 +203,27 @@ clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *l
 
 /* Clears children without a time, which are part of the asked rows. */
 static void
-clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *h, int64 nlabelled,
+clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *facts, int64 nlabelled,
 			   const gp_timed *labelled)
 {
 	const gnngp_tables *s = r->schema;
-	const gnngp_schema_relation *relation = &s->relation[h->relation];
+	const gnngp_schema_relation *relation = &s->relation[facts->relation];
 	const gnngp_schema_table *child = &s->table[relation->child];
 	const gnngp_schema_column *key = &child->column[relation->from[0]];
 	int32		columns;
-	int32		apart[2] = {0};
-	int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
+	int32		first = gp_task_columns_relation_first(r->columns, facts->columns[GNNGP_FACTS_ALL],
+													   &columns);
 
-	/* Those stand behind the others. */
-	if (h->within >= 0)
-		gp_task_columns_relation_first(r->columns, h->within, &apart[0]);
-	if (h->changes >= 0)
-		gp_task_columns_relation_first(r->columns, h->changes, &apart[1]);
 	if (key->known ||
 		!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, columns))
 		return;
-	gp_task_columns_clear(r->columns, first, columns + apart[0] + apart[1]);
+	/* What the target was in other rows is known by their times. */
+	for (int k = 0; k < GNNGP_FACTS_TARGETS; k++)
+		if (facts->columns[k] >= 0)
+		{
+			first = gp_task_columns_relation_first(r->columns, facts->columns[k], &columns);
+			gp_task_columns_clear(r->columns, first, columns);
+		}
 	gnngp_notice_detail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows.",
 						psprintf("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", pass %s to gp_alter_graph.",
 								 child->table.name, s->table[r->entity].table.name,
@@ -239,7 +242,7 @@ gnngp_clear_later(const gnngp_task_reading *r, int64 nlabelled)
 									 r->own->part[p].encoding >= r->schema->ntables))
 			clear_own(r, p, nlabelled, labelled);
 	for (int i = 0; i < r->nfact_relations; i++)
-		if (r->fact_relation[i].part == 0 && r->fact_relation[i].own_time < 0)
+		if (r->fact_relation[i].part == 0 && r->fact_relation[i].time_column < 0)
 			clear_children(r, &r->fact_relation[i], nlabelled, labelled);
 	gp_free(r->env, labelled);
 }

@@ -12,18 +12,18 @@
 
 /* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
 static void
-find_target(gnngp_fact_relation *h, const gnngp_part *part, const gp_encoding *encoding,
+find_target(gnngp_fact_relation *facts, const gnngp_part *part, const gp_encoding *encoding,
 			int32 first)
 {
-	for (int i = 0; i < encoding->nparts && h->target < 0; i++)
+	for (int i = 0; i < encoding->nparts && facts->target_column < 0; i++)
 	{
 		const gp_encoded *e = &encoding->part[i];
 
 		if (!part->cell[e->column].target || e->width == 0)
 			continue;
-		h->target = part->first + e->column;
-		h->target_first = first + e->first;
-		h->target_width = e->width;
+		facts->target_column = part->first + e->column;
+		facts->target_first = first + e->first;
+		facts->target_width = e->width;
 	}
 }
 
@@ -36,23 +36,27 @@ aggregates(const gnngp_task_reading *r, uint32 which)
 }
 
 static void
-declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
+declare_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
-	gp_aggregates usual = aggregates(r, h->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
+	gp_aggregates usual = aggregates(r, facts->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
 									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
 
-	usual.joint = h->own_time >= 0 && h->part == 0;
-	h->target = -1;
-	for (int p = 0; p < h->join->nparts; p++)
+	usual.joint = facts->time_column >= 0 && facts->part == 0;
+	memset(facts->columns, -1, sizeof(facts->columns));
+	facts->target_column = -1;
+	for (int p = 0; p < facts->join->nparts; p++)
 	{
-		const gnngp_part *part = &h->join->part[p];
+		const gnngp_part *part = &facts->join->part[p];
 		const gp_encoding *encoding = r->transform->encoding[part->encoding];
 
-		if (h->timed)
-			find_target(h, part, encoding, h->width);
-		h->width += encoding->width;
+		if (facts->timed)
+			find_target(facts, part, encoding, facts->width);
+		facts->width += encoding->width;
+		if (part->level == 0)
+			facts->apart += gp_encoding_apart(encoding);
 	}
-	h->number = gp_task_columns_relation(r->columns, h->name, h->width, usual);
+	facts->columns[GNNGP_FACTS_ALL] = gp_task_columns_relation(r->columns, facts->name,
+															   facts->width, usual);
 }
 
 /*
@@ -60,24 +64,22 @@ declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
  * its own: among all facts the kind of a number would be lost.
  */
 static void
-declare_apart(gnngp_task_reading *r, gnngp_fact_relation *h)
+declare_apart(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
-	int32		nwithin = r->transform->encoding[h->join->part[0].encoding]->nwithin;
-	gp_aggregates each = aggregates(r, h->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
+	int32		nwithin = r->transform->encoding[facts->join->part[0].encoding]->nwithin;
+	gp_aggregates each = aggregates(r, facts->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
 									GP_FACTS_MEAN);
 	gp_aggregates change = aggregates(r, GP_FACTS_CHANGE | GP_FACTS_SPREAD);
 
 	each.last = 1;
 	each.apart = change.apart = true;
-	h->apart = 0;
-	for (int p = 0; p < h->join->nparts; p++)
-		if (h->join->part[p].level == 0)
-			h->apart += gp_encoding_apart(r->transform->encoding[h->join->part[p].encoding]);
-	h->within = nwithin == 0 || h->target >= 0 ? -1 :
-		gp_task_columns_relation(r->columns, psprintf("%s within categories", h->name), nwithin,
-								 each);
-	h->changes = h->apart == 0 || h->target >= 0 || !h->timed ? -1 :
-		gp_task_columns_relation(r->columns, h->name, h->apart, change);
+	if (nwithin > 0 && facts->target_column < 0)
+		facts->columns[GNNGP_FACTS_WITHIN] =
+			gp_task_columns_relation(r->columns, psprintf("%s within categories", facts->name),
+									 nwithin, each);
+	if (facts->apart > 0 && facts->target_column < 0 && facts->timed)
+		facts->columns[GNNGP_FACTS_CHANGES] =
+			gp_task_columns_relation(r->columns, facts->name, facts->apart, change);
 }
 
 /*
@@ -85,16 +87,18 @@ declare_apart(gnngp_task_reading *r, gnngp_fact_relation *h)
  * of the facts they would hardly count.
  */
 static void
-declare_targets(gnngp_task_reading *r, gnngp_fact_relation *h)
+declare_targets(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
-	if (h->target < 0)
+	int32	   *targets = &facts->columns[GNNGP_FACTS_TARGETS];
+
+	if (facts->target_column < 0)
 		return;
-	h->targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", h->name),
-										  h->target_width,
-										  aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST |
-													 GP_FACTS_MEAN));
+	*targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", facts->name),
+										facts->target_width,
+										aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST |
+												   GP_FACTS_MEAN));
 	if (r->answered)
-		gp_task_columns_lag(r->columns, h->targets, r->answered);
+		gp_task_columns_lag(r->columns, *targets, r->answered);
 }
 
 static void
@@ -112,22 +116,22 @@ declare(gnngp_task_reading *r)
 			gp_task_columns_group(r->columns, r->own->part[p].name, "columns", width);
 	}
 	r->calendar = gp_task_columns_calendar(r->columns);
-	for (int h = 0; h < r->nfact_relations; h++)
+	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		declare_relation(r, &r->fact_relation[h]);
-		declare_apart(r, &r->fact_relation[h]);
+		declare_relation(r, &r->fact_relation[i]);
+		declare_apart(r, &r->fact_relation[i]);
 	}
 	r->joint = gp_task_columns_joint(r->columns);
 	r->of_targets = gp_task_columns_width(r->columns);
-	for (int h = 0; h < r->nfact_relations; h++)
-		declare_targets(r, &r->fact_relation[h]);
-	r->earlier = r->all = -1;
+	for (int i = 0; i < r->nfact_relations; i++)
+		declare_targets(r, &r->fact_relation[i]);
+	r->earlier_labels = r->all_labels = -1;
 	if (target_width == 0)
 		return;
-	if (!r->own_time)
-		r->earlier = gp_task_columns_relation(r->columns, "earlier targets", target_width,
+	if (!r->asks_column)
+		r->earlier_labels = gp_task_columns_relation(r->columns, "earlier targets", target_width,
 											  aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST));
-	r->all = gp_task_columns_relation(r->columns, "all targets", target_width,
+	r->all_labels = gp_task_columns_relation(r->columns, "all targets", target_width,
 									  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
 }
 
@@ -203,49 +207,52 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	}
 	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		gnngp_fact_relation *h = &r->fact_relation[i];
+		gnngp_fact_relation *facts = &r->fact_relation[i];
+		int			column = facts->entity_key_column;
 
-		if (!nulls[h->column])
+		if (!nulls[column])
 		{
-			gnngp_id	key = gnngp_datum_id(values[h->column], h->key_type, NULL);
+			gnngp_id	key = gnngp_datum_id(values[column], facts->key_type, NULL);
 
-			h->entity_key[entity] = gnngp_number_add(&h->keys, &key);
+			facts->entity_key[entity] = gnngp_number_add(&facts->keys, &key);
 		}
-		if (h->entity_key_from)
-			h->entity_key_from[entity] = o->from[h->part];
+		if (facts->entity_key_from)
+			facts->entity_key_from[entity] = o->from[facts->part];
 	}
 }
 
-/* The widest part, or the one of most cells. */
-static int
-most(const gnngp_task_reading *r, const gnngp_join *j, bool cells)
+/* Room for the cells of any part. */
+static gp_cell *
+room_for_cells(const gnngp_join *j)
 {
 	int			n = 1;
 
 	for (int p = 0; p < j->nparts; p++)
-		n = Max(n, cells ? j->part[p].ncells : r->transform->encoding[j->part[p].encoding]->width);
-	return n;
+		n = Max(n, j->part[p].ncells);
+	return palloc(sizeof(gp_cell) * n);
 }
 
 static void
 read_own(gnngp_task_reading *r)
 {
-	own_rows	o = {.r = r};
+	own_rows	o = {.r = r,.cell = room_for_cells(r->own)};
+	int			width = 1;
 
-	o.cell = palloc(sizeof(gp_cell) * most(r, r->own, true));
-	o.encoded = palloc(sizeof(double) * most(r, r->own, false));
-	o.aged = palloc(sizeof(double) * most(r, r->own, false));
+	for (int p = 0; p < r->own->nparts; p++)
+		width = Max(width, r->transform->encoding[r->own->part[p].encoding]->width);
+	o.encoded = palloc(sizeof(double) * width);
+	o.aged = palloc(sizeof(double) * width);
 	o.from = palloc(sizeof(gp_time) * r->own->nparts);
 	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
 	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		gnngp_fact_relation *h = &r->fact_relation[i];
+		gnngp_fact_relation *facts = &r->fact_relation[i];
 
-		h->keys.env = r->env;
-		h->entity_key = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
-		memset(h->entity_key, -1, sizeof(int32) * r->entities.n);
-		if (h->part > 0)
-			h->entity_key_from = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+		facts->keys.env = r->env;
+		facts->entity_key = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
+		memset(facts->entity_key, -1, sizeof(int32) * r->entities.n);
+		if (facts->part > 0)
+			facts->entity_key_from = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
 	}
 	gnngp_give_keys(&r->own->query, &r->entities);
 	gnngp_join_run(r->own, r->env, own_row, &o, GP_PHASE_NODES, 0);
@@ -257,11 +264,8 @@ read_own(gnngp_task_reading *r)
 typedef struct fact_rows
 {
 	gnngp_task_reading *r;
-	gnngp_fact_relation *h;
-	gp_scan    *scan;
-	gp_scan    *within;			/* of numbers within categories; NULL: there are none */
-	gp_scan    *changes;		/* of numbers by themselves; NULL: there are none */
-	gp_scan    *targets;		/* of facts whose target is known; NULL: there are none */
+	gnngp_fact_relation *facts;
+	gp_scan    *scan[GNNGP_FACT_NUMBERS];	/* NULL: there are none */
 	gp_cell    *cell;
 	double	   *value;
 } fact_rows;
@@ -288,22 +292,23 @@ static void
 fact_row(void *state, const Datum *values, const bool *nulls)
 {
 	fact_rows  *f = state;
-	gnngp_fact_relation *h = f->h;
-	int32		key = gnngp_key_number(&h->keys, values[h->key_column], nulls[h->key_column],
-									   h->key_type);
-	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
-	gp_time		own = h->own_time < 0 ? visible :
-		gnngp_time_of(values[h->own_time], nulls[h->own_time]);
+	gnngp_fact_relation *facts = f->facts;
+	int			key_at = facts->fact_key_column;
+	int			visible_at = facts->visible_column;
+	int			time_at = facts->time_column < 0 ? visible_at : facts->time_column;
+	int32		key = gnngp_key_number(&facts->keys, values[key_at], nulls[key_at],
+									   facts->key_type);
+	gp_time		visible = gnngp_time_of(values[visible_at], nulls[visible_at]);
+	gp_time		own = gnngp_time_of(values[time_at], nulls[time_at]);
 	double	   *at = f->value;
-	double	   *apart = f->value + h->width;
+	double	   *apart = f->value + facts->width;
 
-	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan, key))
+	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan[GNNGP_FACTS_ALL], key))
 		return;
-	for (int p = 0; p < h->join->nparts; p++)
+	for (int p = 0; p < facts->join->nparts; p++)
 	{
-		const gnngp_part *part = &h->join->part[p];
+		const gnngp_part *part = &facts->join->part[p];
 		const gp_encoding *encoding = f->r->transform->encoding[part->encoding];
-
 		bool		there = gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
 		int32		napart = part->level == 0 ? gp_encoding_apart(encoding) : 0;
 
@@ -311,41 +316,41 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 			gp_encode_ages(encoding, own, at);
 		at += encoding->width;
 		if (there && p == 0)
-			hide_kinds(h->join, values, nulls, f->cell);
+			hide_kinds(facts->join, values, nulls, f->cell);
 		if (there && napart > 0)
 			gp_encode_apart(encoding, f->cell, apart);
 		for (int32 k = 0; k < napart; k++)
 			apart[k] = there ? apart[k] : NAN;
 		apart += napart;
 	}
-	if (f->within)
-		gp_scan_fact(f->within, key, visible, f->value + h->width);
-	if (f->changes)
-		gp_scan_fact(f->changes, key, visible, f->value + h->width);
-	if (f->targets)
+	if (f->scan[GNNGP_FACTS_WITHIN])
+		gp_scan_fact(f->scan[GNNGP_FACTS_WITHIN], key, visible, f->value + facts->width);
+	if (f->scan[GNNGP_FACTS_CHANGES])
+		gp_scan_fact(f->scan[GNNGP_FACTS_CHANGES], key, visible, f->value + facts->width);
+	if (f->scan[GNNGP_FACTS_TARGETS])
 	{
-		double	   *target = f->value + h->target_first;
+		double	   *target = f->value + facts->target_first;
 
-		if (!nulls[h->target])
-			gp_scan_fact(f->targets, key, visible, target);
+		if (!nulls[facts->target_column])
+			gp_scan_fact(f->scan[GNNGP_FACTS_TARGETS], key, visible, target);
 		/* Among the other columns it would fade where answers are no longer known. */
-		memset(target, 0, sizeof(double) * h->target_width);
+		memset(target, 0, sizeof(double) * facts->target_width);
 	}
-	gp_scan_fact(f->scan, key, visible, f->value);
+	gp_scan_fact(f->scan[GNNGP_FACTS_ALL], key, visible, f->value);
 	f->r->read++;
 }
 
 static void
-set_keys(gnngp_task_reading *r, gnngp_fact_relation *h)
+set_keys(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
-	h->key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
+	facts->row_key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
 	for (int64 i = 0; i < r->n; i++)
 	{
 		int32		entity = r->entity_of[i];
 
 		/* What the entity refers to later tells nothing yet. */
-		h->key[i] = h->entity_key_from && h->entity_key_from[entity] >= r->as_of[i] ? -1 :
-			h->entity_key[entity];
+		facts->row_key[i] = facts->entity_key_from &&
+			facts->entity_key_from[entity] >= r->as_of[i] ? -1 : facts->entity_key[entity];
 	}
 }
 
@@ -360,46 +365,37 @@ follow_pace(gnngp_task_reading *r)
 
 	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		gnngp_fact_relation *h = &r->fact_relation[i];
+		gnngp_fact_relation *facts = &r->fact_relation[i];
 
-		if (h->part == 0 || r->schema->relation[h->relation].child != r->entity)
+		if (facts->part == 0 || r->schema->relation[facts->relation].child != r->entity)
 			continue;
-		set_keys(r, h);
-		gap = Max(gap, gp_facts_median_gap(r->env, r->n, h->key, r->as_of));
+		set_keys(r, facts);
+		gap = Max(gap, gp_facts_median_gap(r->env, r->n, facts->row_key, r->as_of));
 	}
 	r->transform->half_life = gap > 0.0 ? (gp_time) (2.0 * gap) : 60 * GP_TIME_DAY;
 	gp_task_columns_half_life(r->columns, (double) r->transform->half_life);
 }
 
 static void
-read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
+read_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
-	fact_rows	f = {.r = r,.h = h};
+	fact_rows	f = {.r = r,.facts = facts,.cell = room_for_cells(facts->join)};
 
-	if (h->key == NULL)
-		set_keys(r, h);
-	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
-	f.value = palloc(sizeof(double) * (h->width + h->apart));
-	gnngp_give_keys(&h->join->query, &h->keys);
-	f.scan = gp_scan_open(r->columns, h->number, h->key);
-	if (h->within >= 0)
-		f.within = gp_scan_open(r->columns, h->within, h->key);
-	if (h->changes >= 0)
-		f.changes = gp_scan_open(r->columns, h->changes, h->key);
-	if (h->target >= 0)
-		f.targets = gp_scan_open(r->columns, h->targets, h->key);
-	if (h->keys.n > 0)
-		gnngp_join_run(h->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
-					   gnngp_table_rows(h->join->query.table));
-	gp_scan_close(f.scan);
-	if (f.within)
-		gp_scan_close(f.within);
-	if (f.changes)
-		gp_scan_close(f.changes);
-	if (f.targets)
-		gp_scan_close(f.targets);
-	gp_free_all(r->env, h->keys.key, h->keys.text, h->keys.table, h->key, h->entity_key,
-				h->entity_key_from);
+	if (facts->row_key == NULL)
+		set_keys(r, facts);
+	f.value = palloc(sizeof(double) * (facts->width + facts->apart));
+	gnngp_give_keys(&facts->join->query, &facts->keys);
+	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
+		if (facts->columns[k] >= 0)
+			f.scan[k] = gp_scan_open(r->columns, facts->columns[k], facts->row_key);
+	if (facts->keys.n > 0)
+		gnngp_join_run(facts->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
+					   gnngp_table_rows(facts->join->query.table));
+	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
+		if (f.scan[k])
+			gp_scan_close(f.scan[k]);
+	gp_free_all(r->env, facts->keys.key, facts->keys.text, facts->keys.table, facts->row_key,
+				facts->entity_key, facts->entity_key_from);
 }
 
 void
@@ -412,12 +408,12 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 	read_own(r);
 	if (r->transform->half_life == 0)
 		follow_pace(r);
-	for (int h = 0; h < r->nfact_relations; h++)
-		read_relation(r, &r->fact_relation[h]);
+	for (int i = 0; i < r->nfact_relations; i++)
+		read_relation(r, &r->fact_relation[i]);
 	if (r->joint >= 0)
 		gp_task_columns_fill_joint(r->columns, r->joint);
-	if (r->earlier >= 0)
-		gp_scan_labels(r->columns, r->earlier, key, target, labels);
-	if (r->all >= 0)
-		gp_scan_labels(r->columns, r->all, NULL, target, labels);
+	if (r->earlier_labels >= 0)
+		gp_scan_labels(r->columns, r->earlier_labels, key, target, labels);
+	if (r->all_labels >= 0)
+		gp_scan_labels(r->columns, r->all_labels, NULL, target, labels);
 }

@@ -212,7 +212,7 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	gnngp_task_rows_open(&rows, env, live->use.schema, task, NULL);
 	live->reading = (gnngp_task_reading) {.env = env,.schema = live->use.schema,
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
-		.own_time = task->task.form == GNNGP_TASK_COLUMN,
+		.asks_column = task->task.form == GNNGP_TASK_COLUMN,
 		.transform = &state->transform};
 	live->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	live->reading.metapaths = state->transform.metapaths;
@@ -221,7 +221,7 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	/* The landmarks of a model by metapaths keep the ages that they had in the fit. */
 	if (as_of == GNNGP_AS_OF_NOW && live->reading.metapaths)
 		as_of = state->transform.newest;
-	else if (!live->reading.own_time)
+	else if (!live->reading.asks_column)
 		as_of = live->until;
 	gnngp_reading_point(&live->reading, *n, id, live->as_of);
 	*n = keep_there(live, task, id, *n, as_of);
@@ -257,10 +257,10 @@ check_encodings(const gnngp_live_rows *live)
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
 		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);
-	for (int h = 0; h < r->nfact_relations; h++)
-		for (int p = 0; fits && p < r->fact_relation[h].join->nparts; p++)
-			fits = encodes(r->transform->encoding[r->fact_relation[h].join->part[p].encoding],
-						   &r->fact_relation[h].join->part[p]);
+	for (int i = 0; i < r->nfact_relations; i++)
+		for (int p = 0; fits && p < r->fact_relation[i].join->nparts; p++)
+			fits = encodes(r->transform->encoding[r->fact_relation[i].join->part[p].encoding],
+						   &r->fact_relation[i].join->part[p]);
 	if (!fits)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it again with gp_refresh.",
 					"the tables of task \"%s\" are not those that its model was fitted on",

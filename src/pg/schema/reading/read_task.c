@@ -134,13 +134,13 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 	gp_time		reach = rows->horizon;
 
 	/* Of rows that are their own entities their parents' facts will tell the half-life. */
-	if (reach <= 0 && !r->own_time)
+	if (reach <= 0 && !r->asks_column)
 		reach = (gp_time) gp_facts_median_gap(r->env, labelled, r->entity_of, r->as_of);
-	if (reach <= 0 && !r->own_time)
+	if (reach <= 0 && !r->asks_column)
 		reach = 30 * GP_TIME_DAY;
 	transform->horizon = rows->horizon >= 0 ? rows->horizon : Max(reach, 0);
 	transform->half_life = Max(2 * reach, 0);
-	if (rows->horizon < 0 && !r->own_time)
+	if (rows->horizon < 0 && !r->asks_column)
 		gnngp_notice(psprintf("If that is wrong, drop the task with gp_drop_graph(%s) and pass horizon to gp_create_task, '0 days' where labels are known at once.",
 							  quote_literal_cstr(rows->task->name)),
 					 "task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
@@ -169,18 +169,18 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	transform->target = gp_facts_target_of(env, &labels, NULL);
 	/* Old answers mislead what has learnt from fresh ones; a row's own column has one answer. */
 	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, transform->newest);
-	if (r->own_time || labels_are == GP_FACTS_OLD)
+	if (r->asks_column || labels_are == GP_FACTS_OLD)
 		transform->target.width = 0;
-	if (r->own_time && labels_are != GP_FACTS_FRESH)
+	if (r->asks_column && labels_are != GP_FACTS_FRESH)
 		r->answered = gp_facts_block_starts(env, r->n, r->as_of, data->nlabelled,
 											GP_FACTS_TIME_BLOCKS);
 	gnngp_reading_run(r, &labels, r->entity_of);
-	if (r->own_time)
+	if (r->asks_column)
 		gnngp_clear_later(r, data->nlabelled);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains);
 	transform->metapaths = r->metapaths;
-	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
+	if (r->asks_column || labels_are == GP_FACTS_OLD_AS_FACTS)
 		transform->scale.doubted = r->of_targets;
 	/* Answers are older at the rows to predict: keep these columns only for a large gain. */
 	transform->scale.margin = labels_are == GP_FACTS_FRESH || r->answered ? 0.0 : OLD_ANSWERS_GAIN;
@@ -241,7 +241,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.task = def,
 		.transform = &task->transform,
 		.entity = rows.entity,
-		.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,
+		.id = rows.id,.asks_column = def->task.form == GNNGP_TASK_COLUMN,
 	.metapaths = def->task.form == GNNGP_TASK_COLUMN && s->table[rows.entity].time < 0};
 	point_to_rows(r, &rows);
 	drop_early(&rows, r);

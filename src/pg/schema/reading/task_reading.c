@@ -172,7 +172,7 @@ add_fact_relation(gnngp_task_reading *r, const char *name, int relation, int by,
 				  int column, Oid type)
 {
 	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,
-		.relation = relation,.by = by,.part = part,.column = column,.key_type = type};
+		.relation = relation,.by = by,.part = part,.entity_key_column = column,.key_type = type};
 }
 
 /*
@@ -224,43 +224,42 @@ add_fact_relations(gnngp_task_reading *r, int part)
 }
 
 static void
-plan_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
+plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
 	const gnngp_tables *s = r->schema;
-	int			facts = s->relation[h->relation].child;
-	const gnngp_schema_relation *by = &s->relation[h->by];
+	const gnngp_schema_relation *by = &s->relation[facts->by];
 	const gnngp_schema_table *t = &s->table[by->child];
-	gnngp_join *j = gnngp_join_open(s, facts);
+	gnngp_join *j = gnngp_join_open(s, s->relation[facts->relation].child);
 	const char *alias = "t";	/* of the table that refers by it */
-	bool		integer = h->key_type == INT8OID;
+	bool		integer = facts->key_type == INT8OID;
 	bool		few = asks_few(r, &s->table[by->parent]);
 	Oid			type;
 
-	h->join = j;
+	facts->join = j;
 	gnngp_join_row(j);
-	if (h->by != h->relation)
-		alias = gnngp_join_between(j, h->relation, h->by);
+	if (facts->by != facts->relation)
+		alias = gnngp_join_between(j, facts->relation, facts->by);
 	char	   *key = gnngp_key_expression(t, alias, by->n, by->from, &type);
 	/* Where the two columns are of different kinds their texts are compared. */
-	if (type != h->key_type)
+	if (type != facts->key_type)
 		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
-	h->key_column = list_length(j->query.types);
-	gnngp_query_add(&j->query, h->key_type, "%s", key);
+	facts->fact_key_column = list_length(j->query.types);
+	gnngp_query_add(&j->query, facts->key_type, "%s", key);
 	if (few)
 		ask_for(&j->query, t, alias, by->n, by->from, integer);
 	if (few)
-		j->asked = h->by == h->relation ? key_is_asked(t, "s", by->n, by->from, integer) :
+		j->asked = facts->by == facts->relation ? key_is_asked(t, "s", by->n, by->from, integer) :
 			psprintf("EXISTS (SELECT FROM %s m WHERE %s AND %s)", t->table.quoted,
-					 gnngp_join_equals(s, &s->relation[h->relation], "s", "m"),
+					 gnngp_join_equals(s, &s->relation[facts->relation], "s", "m"),
 					 key_is_asked(t, "m", by->n, by->from, integer));
 	gnngp_join_as_of(j);
-	gnngp_join_parents(j, h->relation);
+	gnngp_join_parents(j, facts->relation);
 	gnngp_join_rollups(j);
-	h->visible = gnngp_join_visible(j);
-	h->own_time = j->part[0].visible;
-	h->timed = j->visible.len > 0;
+	facts->visible_column = gnngp_join_visible(j);
+	facts->time_column = j->part[0].visible;
+	facts->timed = j->visible.len > 0;
 	j->query.condition = gnngp_key_condition(t, alias, by->n, by->from);
-	j->query.order = psprintf("%d, %d", h->key_column + 1, h->visible + 1);
+	j->query.order = psprintf("%d, %d", facts->fact_key_column + 1, facts->visible_column + 1);
 }
 
 void
@@ -275,8 +274,8 @@ gnngp_reading_plan(gnngp_task_reading *r)
 			add_fact_relations(r, p);
 	if (!r->metapaths)
 		gnngp_join_keys(r->own);
-	for (int h = 0; h < r->nfact_relations; h++)
-		plan_relation(r, &r->fact_relation[h]);
+	for (int i = 0; i < r->nfact_relations; i++)
+		plan_relation(r, &r->fact_relation[i]);
 }
 
 void
@@ -333,9 +332,9 @@ notice_cut(const gnngp_task_reading *r)
 	List	   *tables = r->own->cut ? list_make1_int(r->own->table) : NIL;
 	ListCell   *cell;
 
-	for (int h = 0; h < r->nfact_relations; h++)
-		if (r->fact_relation[h].join->cut)
-			tables = list_append_unique_int(tables, r->fact_relation[h].join->table);
+	for (int i = 0; i < r->nfact_relations; i++)
+		if (r->fact_relation[i].join->cut)
+			tables = list_append_unique_int(tables, r->fact_relation[i].join->table);
 	foreach(cell, tables)
 		gnngp_notice("Exclude keys that tell little, so that others are read.",
 					 "rows of table \"%s\" refer to more tables than are read with them: some are left out",
@@ -350,7 +349,7 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
 		learn_encoding(r, &r->own->part[p], before);
-	for (int h = 0; h < r->nfact_relations; h++)
-		for (int p = 0; p < r->fact_relation[h].join->nparts; p++)
-			learn_encoding(r, &r->fact_relation[h].join->part[p], before);
+	for (int i = 0; i < r->nfact_relations; i++)
+		for (int p = 0; p < r->fact_relation[i].join->nparts; p++)
+			learn_encoding(r, &r->fact_relation[i].join->part[p], before);
 }

@@ -9,6 +9,16 @@
 #include "pg/ids/idmap.h"
 #include "table_join.h"
 
+/* What of a relation's facts becomes columns; each is a relation of these. */
+typedef enum gnngp_fact_numbers
+{
+	GNNGP_FACTS_ALL,			/* all numbers of a fact */
+	GNNGP_FACTS_WITHIN,			/* its numbers within categories */
+	GNNGP_FACTS_CHANGES,		/* its numbers by themselves, for how they change */
+	GNNGP_FACTS_TARGETS,		/* what the task asks for, of facts that have it */
+	GNNGP_FACT_NUMBERS
+} gnngp_fact_numbers;
+
 /*
  * A relation whose facts rows see: those of the entity itself, of its children, or of something
  * that it refers to.
@@ -20,28 +30,25 @@ typedef struct gnngp_fact_relation
 	int			relation;		/* from the facts' table */
 	int			by;				/* whose child has the key: the same, or of the table between */
 	int			part;			/* whose key finds them; 0: the entity, else one of its parents */
-	int			column;			/* of the query for the entities that has that key */
+	int			entity_key_column;	/* of the query for the entities: that key */
 	Oid			key_type;
 	gnngp_join *join;
-	int			key_column;		/* columns of its query */
-	int			visible;
-	int			own_time;
-	bool		timed;
-	/* As it is declared; target: where its facts have what a column's task asks for. */
-	int			width;
-	int32		number;			/* among the relations of the columns */
-	int32		apart;			/* numbers of a fact by themselves */
-	int32		within;			/* relations of those within categories, and of all, for how */
-	int32		changes;		/* they change; -1: there is none */
-	int			target;			/* column of its query; -1: they do not */
-	int32		target_first;	/* numbers of a fact that tell it */
+	int			fact_key_column;	/* columns of its query: the key, */
+	int			visible_column; /* since when the fact is visible, */
+	int			time_column;	/* and the time of its own row; -1: it has none */
+	bool		timed;			/* it, or what it refers to, has times */
+	/* As it is declared: */
+	int			width;			/* numbers of a fact */
+	int32		apart;			/* of them by themselves, which are read beside them */
+	int32		columns[GNNGP_FACT_NUMBERS];	/* its relations of columns; -1: none */
+	int			target_column;	/* of its query: what the task asks for; -1: it lacks that */
+	int32		target_first;	/* and where it is among the numbers of a fact */
 	int32		target_width;
-	int32		targets;		/* the relation of these alone */
 	/* As it is read: */
 	gnngp_numbered keys;		/* all that entities have */
 	int32	   *entity_key;		/* of each entity; -1: none */
 	gp_time    *entity_key_from;	/* and from when on it is known; NULL: always */
-	int32	   *key;			/* of each row */
+	int32	   *row_key;		/* of each row */
 } gnngp_fact_relation;
 
 typedef struct gnngp_task_reading
@@ -52,8 +59,8 @@ typedef struct gnngp_task_reading
 	const gnngp_graph_def *task;
 	int			entity;			/* table, and its column that is the id */
 	int			id;
-	bool		own_time;		/* rows are as of the time of their entity's own row */
-	bool		metapaths;		/* without time: rows are told by those that share a parent */
+	bool		asks_column;	/* of the entities: each is as of the time of its own row */
+	bool		metapaths;		/* these have no time: those that share a parent tell them */
 	bool		timeless_path;	/* a path of theirs is by rows without time */
 	int64		n;				/* rows */
 	const gp_time *as_of;
@@ -70,8 +77,8 @@ typedef struct gnngp_task_reading
 	int32		calendar;
 	int32		joint;			/* of all facts of the entities; -1: none */
 	int32		of_targets;		/* columns from here on tell what the answers were before */
-	int32		earlier;		/* relations of labels; -1: none */
-	int32		all;
+	int32		earlier_labels; /* relations of columns: of those of a row's entity, */
+	int32		all_labels;		/* and of all; -1: none */
 	gp_task_columns *columns;
 	gp_time    *answered;		/* as of when rows see earlier answers; NULL: as of their times */
 	int64		read;			/* facts that rows see, or might */
