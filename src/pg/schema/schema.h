@@ -239,9 +239,12 @@ typedef struct gnngp_task_row
 	const char *target;			/* as text, for gp_task_rows alone */
 } gnngp_task_row;
 
-/* The labelled rows of a task, as gp_task_rows gives them; model gets the type of their ids. */
+/*
+ * The labelled rows of a task, as gp_task_rows gives them, and the column that their ids are of,
+ * but for its names.  They may be of times before their entity is there: a fit leaves these out.
+ */
 extern const gnngp_task_row *gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task,
-												  gnngp_model *model, int64 *n);
+												  gnngp_column *id, int64 *n);
 
 /* Looks up all that a new task names, as a fit would; the errors are those of a fit. */
 extern void gnngp_task_check(gp_env *env, const gnngp_graph_def *task);

@@ -543,6 +543,7 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
 	Oid			type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
+	gnngp_column id;
 	gnngp_id_type ids;
 	const gnngp_task_row *row;
 	int64		n;
@@ -550,7 +551,9 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	if (!task->task.form)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Make a task on it with gp_create_task.",
 					"\"%s\" is a graph, not a task", task->name);
-	row = gnngp_read_task_rows(env, task, &model, &n);
+	row = gnngp_read_task_rows(env, task, &id, &n);
+	model.integer_ids = gnngp_is_integer_type(id.base);
+	model.id_type = gnngp_type_name(id.type);
 	if (type == TEXTOID)
 		gnngp_id_type_open_argument(&ids, &model, fcinfo, 1);
 	else						/* nodes are of this very type, be it smaller, or an array */

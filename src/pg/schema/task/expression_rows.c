@@ -30,10 +30,10 @@ typedef struct label_times
 
 /* What is asked about as of t: entities that are there, and pass the filter. */
 static char *
-asked_about(const gnngp_task_rows *t)
+asked_about(const gnngp_task_rows *rows)
 {
-	const gnngp_schema_table *table = &t->schema->table[t->entity];
-	const char *filter = t->task->task.filter;
+	const gnngp_schema_table *table = &rows->schema->table[rows->entity];
+	const char *filter = rows->task->task.filter;
 	const char *exists = table->time < 0 ? "true" :
 		psprintf("%s OPERATOR(pg_catalog.<=) x.t", gnngp_time_expression(table, "e"));
 
@@ -42,21 +42,22 @@ asked_about(const gnngp_task_rows *t)
 
 /* The type that targets are read as, which gnngp_task_rows_add takes. */
 static Oid
-target_type(const gnngp_task_rows *t)
+target_type(const gnngp_task_rows *rows)
 {
-	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
+	if (rows->texts || rows->kind == GNNGP_TARGET_TEXT)
 		return TEXTOID;
-	if (t->kind == GNNGP_TARGET_VALUE && t->target.base != NUMERICOID)
+	if (rows->kind == GNNGP_TARGET_VALUE && rows->target.base != NUMERICOID)
 		return FLOAT8OID;
-	return t->target.base;
+	return rows->target.base;
 }
 
 /* What entities are drawn by as of t, the least first. */
 static char *
-draw_of(const gnngp_task_rows *t)
+draw_of(const gnngp_task_rows *rows)
 {
 	return psprintf("pg_catalog.hashtextextended(e.%s::pg_catalog.text,"
-					" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8)", t->id_column.quoted);
+					" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8)",
+					rows->id_column.quoted);
 }
 
 /*
@@ -64,32 +65,32 @@ draw_of(const gnngp_task_rows *t)
  * is in a range.
  */
 static char *
-labels_query(const gnngp_task_rows *t, const char *range)
+labels_query(const gnngp_task_rows *rows, const char *range)
 {
-	Oid			type = target_type(t);
+	Oid			type = target_type(rows);
 
 	return psprintf("SELECT e.%s, x.t, (%s\n)%s FROM (SELECT u AS t, $2 AS horizon FROM pg_catalog.unnest($1) u) x"
 					" CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s%s ORDER BY %s"
 					" LIMIT ($3)[pg_catalog.array_position($1, x.t)]) e",
-					t->id_column.quoted, t->task->task.target,
+					rows->id_column.quoted, rows->task->task.target,
 					type == TEXTOID ? "::pg_catalog.text" :
-					type == FLOAT8OID ? gnngp_number_cast(t->target.base) : "",
-					t->source.quoted, asked_about(t), range, draw_of(t));
+					type == FLOAT8OID ? gnngp_number_cast(rows->target.base) : "",
+					rows->source.quoted, asked_about(rows), range, draw_of(rows));
 }
 
 /* Runs a query of the owner's.  Where it reads labels, a NOTICE tells what makes them slow. */
 static void
-run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *types,
-	const Datum *values, const gnngp_rows *rows, int64 labels)
+run(const gnngp_task_rows *rows, const char *query, int nparameters, const Oid *types,
+	const Datum *values, const gnngp_rows *taken, int64 labels)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, nparameters, unconstify(Oid *, types));
 
 	if (plan == NULL)
 		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
-	gnngp_require_trust(t->source.name, linitial(SPI_plan_get_plan_sources(plan)));
+	gnngp_require_trust(rows->source.name, linitial(SPI_plan_get_plan_sources(plan)));
 	if (labels > 0)
-		gnngp_notice_scans(plan, t->task, labels);
-	gnngp_each_row(plan, NULL, nparameters, types, values, rows);
+		gnngp_notice_scans(plan, rows->task, labels);
+	gnngp_each_row(plan, NULL, nparameters, types, values, taken);
 	SPI_freeplan(plan);
 }
 
@@ -97,6 +98,20 @@ static void
 count_row(void *state, const Datum *values, const bool *nulls)
 {
 	*(int64 *) state = DatumGetInt64(values[0]);
+}
+
+/* What such a query counts. */
+static int64
+count(const gnngp_task_rows *rows, const char *query, int nparameters, const Oid *types,
+	  const Datum *values)
+{
+	const Oid	type = INT8OID;
+	int64		n = 0;
+	const gnngp_rows taken = {.row = count_row,.state = &n,.n = 1,.types = &type,
+		.source = rows->source.name};
+
+	run(rows, query, nparameters, types, values, &taken, 0);
+	return n;
 }
 
 /* Takes a label; one that is NULL is none. */
@@ -126,45 +141,43 @@ newest_row(void *state, const Datum *values, const bool *nulls)
 }
 
 int64
-gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys, gp_time as_of)
+gnngp_count_filtered(const gnngp_task_rows *rows, const gnngp_query *keys, gp_time as_of)
 {
 	int			level = NewGUCNestLevel();
 	const Oid	types[] = {keys->array_type, TIMESTAMPTZOID, INTERVALOID};
 	const Datum values[] = {keys->array, TimestampTzGetDatum(as_of),
-		gnngp_interval_datum(t->task->task.horizon)};
-	const Oid	count_type = INT8OID;
-	int64		count = 0;
-	const gnngp_rows rows = {.row = count_row,.state = &count,.n = 1,.types = &count_type,
-		.source = t->source.name};
+		gnngp_interval_datum(rows->task->task.horizon)};
+	int64		out;
 
-	gnngp_pin("search_path", t->task->task.path);
-	run(t, psprintf("SELECT pg_catalog.count(*) FROM (SELECT $2 AS t, $3 AS horizon) x CROSS JOIN %s e"
-					" WHERE %s AND (%s\n) IS NOT TRUE", t->source.quoted, keys->where,
-					t->task->task.filter), lengthof(types), types, values, &rows, 0);
+	gnngp_pin("search_path", rows->task->task.path);
+	out = count(rows, psprintf("SELECT pg_catalog.count(*) FROM (SELECT $2 AS t, $3 AS horizon) x"
+							   " CROSS JOIN %s e WHERE %s AND (%s\n) IS NOT TRUE",
+							   rows->source.quoted, keys->where, rows->task->task.filter),
+				lengthof(types), types, values);
 	AtEOXact_GUC(false, level);
-	return count;
+	return out;
 }
 
 /* How many as-of times there are; 22023 for too many. */
 static int64
-count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
+count_times(const gnngp_task_rows *rows, gp_time first, gp_time last)
 {
-	const char *every = t->task->task.every ? t->task->task.every : t->task->task.horizon;
+	const char *every = rows->task->task.every ? rows->task->task.every : rows->task->task.horizon;
 	int64		length = gnngp_interval_length(every);
 	int64		n = last < first ? 0 : (last - first) / Max(length, 1) + 1;
 
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the facts of task \"%s\" span less than its horizon of %s", t->task->name,
-						t->task->task.horizon),
+				 errmsg("the facts of task \"%s\" span less than its horizon of %s",
+						rows->task->name, rows->task->task.horizon),
 				 errdetail("A label is known one horizon after its time, so there is none."),
 				 errhint("Create the task again with a shorter horizon, or an earlier since.")));
 	if (length <= 0 || n > MOST_TIMES)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					psprintf("At most %d are allowed: pass a longer every, or a later since.",
 							 MOST_TIMES),
-					"task \"%s\" would have %lld as-of times, one every %s", t->task->name,
+					"task \"%s\" would have %lld as-of times, one every %s", rows->task->name,
 					(long long) n, every);
 	return n;
 }
@@ -173,14 +186,14 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 static void
 read_range(label_times *l, const char *range)
 {
-	gnngp_task_rows *t = l->rows;
+	gnngp_task_rows *rows = l->rows;
 	const Oid	types[] = {TIMESTAMPTZARRAYOID, INTERVALOID, INT8ARRAYOID};
-	const Oid	columns[] = {t->id_column.base, TIMESTAMPTZOID, target_type(t)};
-	gnngp_rows	rows = {.row = label_row,.state = l,.n = lengthof(columns),.types = columns,
-		.source = t->source.name};
+	const Oid	columns[] = {rows->id_column.base, TIMESTAMPTZOID, target_type(rows)};
+	gnngp_rows	taken = {.row = label_row,.state = l,.n = lengthof(columns),.types = columns,
+		.source = rows->source.name};
 	Datum	   *time = palloc(sizeof(Datum) * l->n);
 	Datum	   *wanted = palloc(sizeof(Datum) * l->n);
-	Datum		values[] = {0, gnngp_interval_datum(t->task->task.horizon), 0};
+	Datum		values[] = {0, gnngp_interval_datum(rows->task->task.horizon), 0};
 	int			n = 0;
 
 	for (int i = 0; i < l->n; i++)
@@ -192,7 +205,7 @@ read_range(label_times *l, const char *range)
 	values[0] = PointerGetDatum(construct_array(time, n, TIMESTAMPTZOID, 8, true, TYPALIGN_DOUBLE));
 	values[2] = PointerGetDatum(construct_array(wanted, n, INT8OID, 8, true, TYPALIGN_DOUBLE));
 	if (n > 0)
-		run(t, labels_query(t, range), lengthof(types), types, values, &rows,
+		run(rows, labels_query(rows, range), lengthof(types), types, values, &taken,
 			l->seen == 0 ? l->most : 0);
 }
 
@@ -202,24 +215,22 @@ read_range(label_times *l, const char *range)
  * few of them are asked about.
  */
 static void
-draw_labels(gnngp_task_rows *t)
+draw_labels(gnngp_task_rows *rows)
 {
-	const gnngp_task_def *def = &t->task->task;
-	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) t->first : def->since;
-	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
+	const gnngp_task_def *def = &rows->task->task;
+	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) rows->first : def->since;
+	Datum		last = DirectFunctionCall2(timestamptz_mi_interval,
+										   TimestampTzGetDatum(rows->newest),
 										   gnngp_interval_datum(def->horizon));
 	Datum		every = gnngp_interval_datum(def->every ? def->every : def->horizon);
-	int64		times = count_times(t, since, DatumGetTimestampTz(last));
-	const Oid	count_type = INT8OID;
-	int64		entities = 0;
-	gnngp_rows	count = {.row = count_row,.state = &entities,.n = 1,.types = &count_type,
-		.source = t->source.name};
+	int64		times = count_times(rows, since, DatumGetTimestampTz(last));
+	int64		entities = count(rows, psprintf("SELECT count(*) FROM %s e", rows->source.quoted),
+								 0, NULL, NULL);
 	int64		wanted = (def->rows + times - 1) / times;
 	int			bits = 0;		/* those of the least hashes are looked at first: one in 2^bits */
-	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
+	label_times l = {.rows = rows,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
 		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
 
-	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count, 0);
 	if (entities > wanted)
 		bits = (int) log2((double) entities / (LOOKED_AT * (double) wanted));
 	for (; l.n < MOST_TIMES && DatumGetTimestampTz(last) >= since; l.n++)
@@ -236,36 +247,37 @@ draw_labels(gnngp_task_rows *t)
 			"'" INT64_FORMAT "'::pg_catalog.int8";
 		int64		least = PG_INT64_MIN >> (64 - bits);
 
-		read_range(&l, psprintf(format, draw_of(t), 64 - bits, "=", least));
-		read_range(&l, psprintf(format, draw_of(t), 64 - bits, ">", least));
+		read_range(&l, psprintf(format, draw_of(rows), 64 - bits, "=", least));
+		read_range(&l, psprintf(format, draw_of(rows), 64 - bits, ">", least));
 	}
 	else
 		read_range(&l, "");
 }
 
 void
-gnngp_expression_rows_read(gnngp_task_rows *t)
+gnngp_expression_rows_read(gnngp_task_rows *rows)
 {
 	int			level = NewGUCNestLevel();
 
-	if (t->first == GP_TIME_NEVER)
+	if (rows->first == GP_TIME_NEVER)
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Name time columns in the argument times of the graph.",
 					"task \"%s\" needs times, but no table of graph \"%s\" has a time column",
-					t->task->name, t->schema->def->name);
-	gnngp_pin("search_path", t->task->task.path);
-	draw_labels(t);
-	if (!t->texts)
+					rows->task->name, rows->schema->def->name);
+	gnngp_pin("search_path", rows->task->task.path);
+	draw_labels(rows);
+	if (!rows->texts)
 	{
 		const Oid	types[] = {TIMESTAMPTZOID, INTERVALOID};
-		const Oid	columns[] = {t->id_column.base, TIMESTAMPTZOID, TEXTOID};
-		Datum		values[] = {TimestampTzGetDatum(t->newest),
-			gnngp_interval_datum(t->task->task.horizon)};
-		gnngp_rows	rows = {.row = newest_row,.state = t,.n = lengthof(columns),.types = columns,
-			.source = t->source.name};
+		const Oid	columns[] = {rows->id_column.base, TIMESTAMPTZOID, TEXTOID};
+		Datum		values[] = {TimestampTzGetDatum(rows->newest),
+			gnngp_interval_datum(rows->task->task.horizon)};
+		gnngp_rows	taken = {.row = newest_row,.state = rows,.n = lengthof(columns),
+			.types = columns,.source = rows->source.name};
 
-		run(t, psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text FROM (SELECT $1 AS t, $2 AS horizon) x"
-						" CROSS JOIN %s e WHERE %s", t->id_column.quoted, t->source.quoted, asked_about(t)),
-			lengthof(types), types, values, &rows, 0);
+		run(rows, psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text"
+						   " FROM (SELECT $1 AS t, $2 AS horizon) x CROSS JOIN %s e WHERE %s",
+						   rows->id_column.quoted, rows->source.quoted, asked_about(rows)),
+			lengthof(types), types, values, &taken, 0);
 	}
 	AtEOXact_GUC(false, level);
 }

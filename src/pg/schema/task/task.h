@@ -41,33 +41,30 @@ typedef struct gnngp_task_rows
  * Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is
  * not looked at.
  */
-extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
+extern void gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_tables *s,
 								 const gnngp_graph_def *task, const char *kind);
 
 /*
  * Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and
  * time, then the others.
  */
-extern void gnngp_task_rows_read(gnngp_task_rows *t);
-
-/* Looks up all that reading them needs. */
-extern void gnngp_task_rows_check(const gnngp_task_rows *t);
+extern void gnngp_task_rows_read(gnngp_task_rows *rows);
 
 /* Adds a row; the id is copied.  A target that is NULL is to be predicted. */
-extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target,
+extern void gnngp_task_rows_add(gnngp_task_rows *rows, Datum id, gp_time as_of, Datum target,
 								bool no_target);
 
 /*
  * The type of a task's target, and the tables that it reads; its text has been checked
  * (task_expression.c).
  */
-extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
+extern Oid	gnngp_task_expression_type(gnngp_task_rows *rows);
 
 /*
  * How many of the entities e that a query's keys ask for do not pass the filter, which is the
  * owner's code, as of a time.
  */
-extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys,
+extern int64 gnngp_count_filtered(const gnngp_task_rows *rows, const gnngp_query *keys,
 								  gp_time as_of);
 
 /*
@@ -77,7 +74,7 @@ extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *k
 extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels);
 
 /* The rows of a task that is an expression. */
-extern void gnngp_expression_rows_read(gnngp_task_rows *t);
+extern void gnngp_expression_rows_read(gnngp_task_rows *rows);
 
 /* Just behind the latest time of a row of any table until now; 0 where there is none. */
 extern gp_time gnngp_behind_newest(const gnngp_tables *s);

@@ -326,21 +326,21 @@ gnngp_check_expressions(gnngp_graph_def *task)
 }
 
 Oid
-gnngp_task_expression_type(gnngp_task_rows *t)
+gnngp_task_expression_type(gnngp_task_rows *rows)
 {
-	const gnngp_task_def *def = &t->task->task;
+	const gnngp_task_def *def = &rows->task->task;
 	int			level = NewGUCNestLevel();
 	List	   *items = NIL;
 	bool		row_security;
 	Node	   *raw;
 
 	gnngp_pin("search_path", def->path);
-	Query	   *target = analyze_expression(t->task, def->target, "target", &raw);
+	Query	   *target = analyze_expression(rows->task, def->target, "target", &raw);
 	Oid			type = type_of(target);
-	extract_query_dependencies((Node *) pg_rewrite_query(target), &t->read, &items,
+	extract_query_dependencies((Node *) pg_rewrite_query(target), &rows->read, &items,
 							   &row_security);
 	if (def->filter)
-		(void) analyze_expression(t->task, def->filter, "filter", &raw);
+		(void) analyze_expression(rows->task, def->filter, "filter", &raw);
 	AtEOXact_GUC(false, level);
 	return type;
 }

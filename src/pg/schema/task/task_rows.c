@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "pg/server/server.h"
@@ -73,77 +75,122 @@ entity_by_name(const gnngp_tables *s, const char *column, int *id)
 }
 
 static void
-find_labelled(gnngp_task_rows *t)
+find_labelled(gnngp_task_rows *rows)
 {
-	const gnngp_task_def *def = &t->task->task;
-	gnngp_column column = gnngp_table_column(&t->source, def->entity_column);
+	const gnngp_task_def *def = &rows->task->task;
+	gnngp_column column = gnngp_table_column(&rows->source, def->entity_column);
 
-	t->id_column = column;
-	t->entity = gnngp_referred_table(t->schema, t->source.oid,
-									 get_attnum(t->source.oid, column.name), &t->id);
-	if (t->entity < 0)
-		t->entity = entity_by_name(t->schema, column.name, &t->id);
-	if (t->entity < 0 && def->entity_given)
-		t->entity = entity_by_name(t->schema, def->entity_given, &t->id);
-	if (t->entity < 0)
+	rows->id_column = column;
+	rows->entity = gnngp_referred_table(rows->schema, rows->source.oid,
+										get_attnum(rows->source.oid, column.name), &rows->id);
+	if (rows->entity < 0)
+		rows->entity = entity_by_name(rows->schema, column.name, &rows->id);
+	if (rows->entity < 0 && def->entity_given)
+		rows->entity = entity_by_name(rows->schema, def->entity_given, &rows->id);
+	if (rows->entity < 0)
 		gnngp_raise(UNDEFINED_OBJECT,
 					"Give it a foreign key, or the name of the primary key that it refers to.",
 					"column \"%s\" of table \"%s\" refers to no table of graph \"%s\"", column.name,
-					t->source.name, t->schema->def->name);
-	if (!gnngp_matches_id_type(column.base, t->schema->table[t->entity].column[t->id].column.base))
-		gnngp_wrong_type(&t->source, &column,
-						 format_type_be(t->schema->table[t->entity].column[t->id].column.type),
-						 NULL);
+					rows->source.name, rows->schema->def->name);
+	const gnngp_column *id = &rows->schema->table[rows->entity].column[rows->id].column;
+
+	if (!gnngp_matches_id_type(column.base, id->base))
+		gnngp_wrong_type(&rows->source, &column, format_type_be(id->type), NULL);
 }
 
 /* Prepares how targets are taken. */
 static void
-open_target(gnngp_task_rows *t, gnngp_column target, const char *kind)
+open_target(gnngp_task_rows *rows, gnngp_column target, const char *kind)
 {
-	t->target = target;
-	t->kind = gnngp_target_choose(t->source.name, &t->target, kind);
-	if (t->kind != GNNGP_TARGET_VALUE)
-		gnngp_labels_init(&t->labels, t->env, t->kind == GNNGP_TARGET_INTEGER,
+	rows->target = target;
+	rows->kind = gnngp_target_choose(rows->source.name, &rows->target, kind);
+	if (rows->kind != GNNGP_TARGET_VALUE)
+		gnngp_labels_init(&rows->labels, rows->env, rows->kind == GNNGP_TARGET_INTEGER,
 						  get_typtype(target.base) == TYPTYPE_ENUM ? target.base : InvalidOid);
 }
 
 void
-gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
-					 const gnngp_graph_def *task,
-					 const char *kind)
+gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_tables *s,
+					 const gnngp_graph_def *task, const char *kind)
 {
 	const gnngp_task_def *def = &task->task;
 
-	*t = (gnngp_task_rows) {.env = env,.task = task,.schema = s,.horizon = -1};
-	t->source = gnngp_table_open(def->table, &def->table_name, def->table_kind[0], "table", task);
+	*rows = (gnngp_task_rows) {.env = env,.task = task,.schema = s,.horizon = -1};
+	rows->source = gnngp_table_open(def->table, &def->table_name, def->table_kind[0], "table",
+									task);
 	if (def->horizon)
-		t->horizon = gnngp_interval_length(def->horizon);
+		rows->horizon = gnngp_interval_length(def->horizon);
 	if (def->form == GNNGP_TASK_LABELS)
-		find_labelled(t);
+		find_labelled(rows);
 	else
 	{
-		t->entity = gnngp_schema_find(s, def->table);
-		if (t->entity < 0)
+		rows->entity = gnngp_schema_find(s, def->table);
+		if (rows->entity < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("table \"%s\" is not among the tables of graph \"%s\"", t->source.name, s->def->name),
+					 errmsg("table \"%s\" is not among the tables of graph \"%s\"",
+							rows->source.name, s->def->name),
 					 errhint("Add it with gp_alter_graph(%s, tables => ...).", quote_literal_cstr(s->def->name))));
-		t->id = gnngp_table_id(&s->table[t->entity], task);
-		t->id_column = s->table[t->entity].column[t->id].column;
+		rows->id = gnngp_table_id(&s->table[rows->entity], task);
+		rows->id_column = s->table[rows->entity].column[rows->id].column;
 	}
 	if (kind == NULL)
 		return;
 	if (def->form == GNNGP_TASK_EXPRESSION)
 	{
-		Oid			type = gnngp_task_expression_type(t);
+		Oid			type = gnngp_task_expression_type(rows);
 
-		open_target(t, (gnngp_column) {"target", "target", type, getBaseType(type)}, kind);
+		open_target(rows, (gnngp_column) {"target", "target", type, getBaseType(type)}, kind);
 	}
 	else
-		open_target(t, gnngp_table_column(&t->source, def->target), kind);
+		open_target(rows, gnngp_table_column(&rows->source, def->target), kind);
 }
 
 /* ---- rows ---- */
+
+/* Takes a target: a class as it came, or a value. */
+static void
+read_target(gnngp_task_rows *rows, gnngp_task_row *row, Datum target)
+{
+	if (rows->texts)
+		row->target = gnngp_keep_text(rows->env, TextDatumGetCString(target));
+	else if (rows->kind == GNNGP_TARGET_VALUE)
+	{
+		row->value = gnngp_number_datum(target, rows->target.base);
+		if (!isfinite(row->value))
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE,
+						"A target must be finite; NULL marks the rows to predict.",
+						"a target of task \"%s\" is %g", rows->task->name, row->value);
+	}
+	else
+		row->label = gnngp_labels_number(&rows->labels, target,
+										 rows->kind == GNNGP_TARGET_INTEGER ?
+										 rows->target.base : TEXTOID);
+	if (row->label < 0)
+		gnngp_raise(DATA_EXCEPTION,
+					"Use a coarser target, or task => 'regression' if it is a number.",
+					"the target of task \"%s\" has more than %d classes", rows->task->name,
+					GNNGP_MAX_CLASSES);
+}
+
+void
+gnngp_task_rows_add(gnngp_task_rows *rows, Datum id, gp_time as_of, Datum target, bool no_target)
+{
+	if (rows->n == rows->room)
+	{
+		rows->room = rows->room ? 2 * rows->room : 1024;
+		rows->row = gp_realloc_array(rows->env, rows->row, rows->room, sizeof(gnngp_task_row));
+	}
+	gnngp_task_row *row = &rows->row[rows->n++];
+
+	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, rows->id_column.base, NULL),.as_of = as_of};
+	if (row->id.text)
+		row->id.text = gnngp_copy_text(rows->env, row->id.text, row->id.length);
+	if (no_target)
+		row->label = -1;
+	else
+		read_target(rows, row, target);
+}
 
 /* The columns of a query over a table of labels, or over the entities. */
 enum row_column
@@ -154,33 +201,33 @@ enum row_column
 static void
 table_row(void *state, const Datum *values, const bool *nulls)
 {
-	gnngp_task_rows *t = state;
+	gnngp_task_rows *rows = state;
 	gp_time		at = gnngp_time_of(values[ROW_TIME], nulls[ROW_TIME]);
 
-	if (t->undated)
-		at = t->newest;
+	if (rows->undated)
+		at = rows->newest;
 	if (nulls[ROW_ID])
-		t->unknown++;
+		rows->unknown++;
 	else if (nulls[ROW_TIME])
-		t->timeless++;
+		rows->timeless++;
 	else if (at == GP_TIME_ALWAYS || at == GP_TIME_NEVER)
-		t->infinite++;
-	else if (!nulls[ROW_TARGET] && at > t->now)
-		t->future++;
+		rows->infinite++;
+	else if (!nulls[ROW_TARGET] && at > rows->now)
+		rows->future++;
 	else
-		gnngp_task_rows_add(t, values[ROW_ID], at, values[ROW_TARGET], nulls[ROW_TARGET]);
+		gnngp_task_rows_add(rows, values[ROW_ID], at, values[ROW_TARGET], nulls[ROW_TARGET]);
 }
 
 /* The time column of a table of labels: named, or the only one that may be; -1: it has none. */
 static int
-label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
+label_time(const gnngp_task_rows *rows, const gnngp_schema_table *labels)
 {
-	if (t->task->task.time_column)
+	if (rows->task->task.time_column)
 	{
-		gnngp_column column = gnngp_table_column(&t->source, t->task->task.time_column);
+		gnngp_column column = gnngp_table_column(&rows->source, rows->task->task.time_column);
 
 		if (!gnngp_is_time_type(column.base))
-			gnngp_wrong_type(&t->source, &column, "date or timestamp", NULL);
+			gnngp_wrong_type(&rows->source, &column, "date or timestamp", NULL);
 		return gnngp_table_find_column(labels, column.name);
 	}
 	List	   *candidates = gnngp_time_candidates(labels, true);
@@ -190,27 +237,28 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 					psprintf("Name the time as of which a label is asked for: time_column => %s.",
 							 quote_literal_cstr(labels->column[first].column.name)),
 					"table \"%s\" has several columns that may be the time of its labels",
-					t->source.name);
+					rows->source.name);
 	return first;
 }
 
-void
-gnngp_task_rows_check(const gnngp_task_rows *t)
+/* 42809 and 42804 for a target that no fit could learn; looks up all that reading rows needs. */
+static void
+check_target(const gnngp_task_rows *rows)
 {
-	if (t->task->task.form == GNNGP_TASK_EXPRESSION)
+	if (rows->task->task.form == GNNGP_TASK_EXPRESSION)
 		return;
-	gnngp_schema_table source = gnngp_schema_table_open(t->source);
-	int			target = gnngp_table_find_column(&source, t->target.name);
+	gnngp_schema_table source = gnngp_schema_table_open(rows->source);
+	int			target = gnngp_table_find_column(&source, rows->target.name);
 	/* A column of several that identify a row may well be asked for. */
 	if (source.column[target].role == GNNGP_COLUMN_KEY && source.nid <= 1)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Ask for a column that says something of a row.",
-					"column \"%s\" of table \"%s\" numbers its rows", t->target.name,
-					t->source.name);
-	if (gnngp_is_time_type(t->target.base) || t->target.base == UUIDOID)
-		gnngp_wrong_type(&t->source, &t->target, "a number or a class",
+					"column \"%s\" of table \"%s\" numbers its rows", rows->target.name,
+					rows->source.name);
+	if (gnngp_is_time_type(rows->target.base) || rows->target.base == UUIDOID)
+		gnngp_wrong_type(&rows->source, &rows->target, "a number or a class",
 						 "Ask for a column that has a number, such as one of days, or few different values.");
-	if (t->task->task.form == GNNGP_TASK_LABELS)
-		(void) label_time(t, &source);
+	if (rows->task->task.form == GNNGP_TASK_LABELS)
+		(void) label_time(rows, &source);
 }
 
 /*
@@ -218,30 +266,31 @@ gnngp_task_rows_check(const gnngp_task_rows *t)
  * of the newest.
  */
 static void
-read_table(gnngp_task_rows *t)
+read_table(gnngp_task_rows *rows)
 {
-	bool		labels = t->task->task.form == GNNGP_TASK_LABELS;
-	gnngp_schema_table table = labels ? gnngp_schema_table_open(t->source) :
-		t->schema->table[t->entity];
-	int			time = labels ? label_time(t, &table) : table.time;
+	bool		labels = rows->task->task.form == GNNGP_TASK_LABELS;
+	gnngp_schema_table table = labels ? gnngp_schema_table_open(rows->source) :
+		rows->schema->table[rows->entity];
+	int			time = labels ? label_time(rows, &table) : table.time;
 	gnngp_query q;
 
-	t->undated = time < 0;
+	rows->undated = time < 0;
 	/* Another clock, or a date of another time zone, may be ahead by so much. */
-	t->now = (gp_time) GetCurrentTimestamp() + GP_TIME_DAY;
-	gnngp_query_init(&q, &t->source);
-	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
+	rows->now = (gp_time) GetCurrentTimestamp() + GP_TIME_DAY;
+	gnngp_query_init(&q, &rows->source);
+	gnngp_query_add(&q, rows->id_column.base, "t.%s", rows->id_column.quoted);
 	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time < 0 ? GNNGP_TIMELESS :
 					gnngp_moment_expression(&table.column[time].column, "t"));
 	/* The target, as it is taken. */
-	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
-		gnngp_query_add(&q, TEXTOID, "t.%s::pg_catalog.text", t->target.quoted);
-	else if (t->kind == GNNGP_TARGET_VALUE)
-		gnngp_query_add_number(&q, &t->target);
+	if (rows->texts || rows->kind == GNNGP_TARGET_TEXT)
+		gnngp_query_add(&q, TEXTOID, "t.%s::pg_catalog.text", rows->target.quoted);
+	else if (rows->kind == GNNGP_TARGET_VALUE)
+		gnngp_query_add_number(&q, &rows->target);
 	else
-		gnngp_query_add(&q, t->target.base, "t.%s", t->target.quoted);
+		gnngp_query_add(&q, rows->target.base, "t.%s", rows->target.quoted);
 	gnngp_query_plan(&q);
-	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
+	gnngp_query_run(&q, rows->env, table_row, rows, GP_PHASE_NODES,
+					gnngp_table_rows(&rows->source));
 }
 
 /* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */
@@ -262,68 +311,100 @@ compare_rows(const void *first, const void *second, void *unused)
 
 /* Keeps of the rows to predict the latest of each entity. */
 static void
-keep_latest(gnngp_task_rows *t)
+keep_latest(gnngp_task_rows *rows)
 {
 	int64		n = 0;
 
-	for (int64 i = 0; i < t->n; i++)
-		if (t->row[i].label >= 0 || n == 0 || t->row[n - 1].label >= 0 ||
-			gnngp_id_compare(&t->row[i].id, &t->row[n - 1].id, NULL) != 0)
-			t->row[n++] = t->row[i];
-	t->n = n;
+	for (int64 i = 0; i < rows->n; i++)
+		if (rows->row[i].label >= 0 || n == 0 || rows->row[n - 1].label >= 0 ||
+			gnngp_id_compare(&rows->row[i].id, &rows->row[n - 1].id, NULL) != 0)
+			rows->row[n++] = rows->row[i];
+	rows->n = n;
 }
 
 /* Asks for each entity of the labels as of the newest time, where no row is to be predicted. */
 static void
-ask_labelled(gnngp_task_rows *t)
+ask_labelled(gnngp_task_rows *rows)
 {
-	int64		labelled = t->n;
+	int64		labelled = rows->n;
 
-	if (labelled == 0 || t->row[labelled - 1].label < 0)
+	if (labelled == 0 || rows->row[labelled - 1].label < 0)
 		return;
-	t->row = gp_realloc_array(t->env, t->row, 2 * labelled, sizeof(gnngp_task_row));
-	t->room = 2 * labelled;
+	rows->row = gp_realloc_array(rows->env, rows->row, 2 * labelled, sizeof(gnngp_task_row));
+	rows->room = 2 * labelled;
 	for (int64 i = 0; i < labelled; i++)
-		if (i == 0 || gnngp_id_compare(&t->row[i - 1].id, &t->row[i].id, NULL) != 0)
-			t->row[t->n++] = (gnngp_task_row) {.id = t->row[i].id,.as_of = t->newest,.label = -1};
+		if (i == 0 || gnngp_id_compare(&rows->row[i - 1].id, &rows->row[i].id, NULL) != 0)
+			rows->row[rows->n++] = (gnngp_task_row) {.id = rows->row[i].id,
+				.as_of = rows->newest,.label = -1};
 }
 
 static void
-notice_left_out(const gnngp_task_rows *t)
+notice_left_out(const gnngp_task_rows *rows)
 {
 	const struct
 	{
-		int64		rows;
+		int64		n;
 		const char *why;
 		const char *hint;
 	}			left[] = {
-		{t->timeless, "whose time is NULL", NULL},
-		{t->infinite, "whose time is infinite", NULL},
-		{t->future, "whose target is known, but whose time is in the future", NULL},
-		{t->unknown, "without an entity", NULL},
-		{t->unlabelled, "as of times at which the target is NULL",
+		{rows->timeless, "whose time is NULL", NULL},
+		{rows->infinite, "whose time is infinite", NULL},
+		{rows->future, "whose target is known, but whose time is in the future", NULL},
+		{rows->unknown, "without an entity", NULL},
+		{rows->unlabelled, "as of times at which the target is NULL",
 		"Where NULL means no, or 0, write coalesce(..., false) or coalesce(..., 0)."}
 	};
 
 	for (size_t i = 0; i < lengthof(left); i++)
-		if (left[i].rows > 0)
+		if (left[i].n > 0)
 			gnngp_notice(left[i].hint, "task \"%s\" leaves out %lld %s of table \"%s\" %s",
-						 t->task->name, (long long) left[i].rows,
-						 left[i].rows == 1 ? "row" : "rows", t->source.name, left[i].why);
+						 rows->task->name, (long long) left[i].n,
+						 left[i].n == 1 ? "row" : "rows", rows->source.name, left[i].why);
 }
 
 void
-gnngp_task_rows_read(gnngp_task_rows *t)
+gnngp_task_rows_read(gnngp_task_rows *rows)
 {
-	gnngp_task_form form = t->task->task.form;
+	gnngp_task_form form = rows->task->task.form;
 
 	if (form == GNNGP_TASK_EXPRESSION)
-		gnngp_expression_rows_read(t);
+		gnngp_expression_rows_read(rows);
 	else
-		read_table(t);
-	gp_sort(t->env, t->row, t->n, sizeof(gnngp_task_row), compare_rows, NULL);
-	keep_latest(t);
-	if (form == GNNGP_TASK_LABELS && !t->texts)
-		ask_labelled(t);
-	notice_left_out(t);
+		read_table(rows);
+	gp_sort(rows->env, rows->row, rows->n, sizeof(gnngp_task_row), compare_rows, NULL);
+	keep_latest(rows);
+	if (form == GNNGP_TASK_LABELS && !rows->texts)
+		ask_labelled(rows);
+	notice_left_out(rows);
+}
+
+void
+gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	check_target(&rows);
+	gnngp_schema_end(&use);
+}
+
+const gnngp_task_row *
+gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_column *id, int64 *n)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	rows.texts = true;
+	gnngp_find_reach(&rows);
+	gnngp_task_rows_read(&rows);
+	*id = rows.id_column;
+	gnngp_schema_end(&use);
+	/* Those to predict stand behind. */
+	for (*n = 0; *n < rows.n && rows.row[*n].label >= 0; ++*n)
+		;
+	return rows.row;
 }
