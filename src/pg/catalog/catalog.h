@@ -44,7 +44,8 @@ typedef struct gnngp_tables_def
 	gnngp_oids	tables;
 	gnngp_texts names;			/* schema and name of each in turn, when they were given */
 	char	   *kinds;			/* relkind of each, then */
-	char	   *timed;			/* t of each that had a time then, else -; ?: not known */
+	char	   *timed;			/* t of each that had a time then, else -; or the next */
+#define GNNGP_TIME_UNREAD '?'	/* the table could not be read then */
 	gnngp_texts time;			/* the column that was the time of each, then, or "" */
 	bool		anew;			/* times is given by the present call */
 	char	   *times;			/* JSON as given, or NULL; the same for keys */

@@ -152,7 +152,7 @@ refuse_lost_table(const gnngp_tables *s, int place, const char *name)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
-	if (s->altered || def->timed[place] == '?' || GetUserId() != s->def->owner_role)
+	if (s->altered || def->timed[place] == GNNGP_TIME_UNREAD || GetUserId() != s->def->owner_role)
 		return;
 	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 				psprintf("Grant it SELECT on table \"%s\", or leave the table out: gp_alter_graph(%s, tables => ...).",

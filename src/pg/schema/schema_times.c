@@ -59,26 +59,33 @@ time_rank(const gnngp_schema_column *c)
 	return is_named(c->column.name, other_words) ? 2 : c->column.base == DATEOID;
 }
 
-/* Those of the columns that may be the time of a table's rows that are NOT NULL, or all. */
+/*
+ * The time columns that may be the rows' time, NOT NULL or nullable ones, the likeliest first.
+ * Names that mean a later change count only where there is no other; a birth only if it is NOT
+ * NULL, and never as the first.
+ */
 static List *
 times_among(const gnngp_schema_table *t, bool nullable)
 {
-	List	   *found = NIL;
+	List	   *found[2][3] = {0};	/* by whether the name means a later change, then by rank */
 
-	for (int later = 0; later < 2 && found == NIL; later++)
-		for (int rank = 0; rank < (nullable ? 2 : 3); rank++)
-			for (int i = 0; i < t->ncolumns; i++)
-			{
-				const gnngp_schema_column *c = &t->column[i];
+	for (int i = 0; i < t->ncolumns; i++)
+	{
+		const gnngp_schema_column *c = &t->column[i];
+		List	  **alike = &found[is_named(c->column.name, later_words)][time_rank(c)];
 
-				if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) &&
-					(c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_HIDDEN) &&
-					time_rank(c) == rank &&
-					(later == 1 || !is_named(c->column.name, later_words)))
-					found = lappend_int(found, i);
-			}
-	/* A birth is none by itself. */
-	return found == NIL || time_rank(&t->column[linitial_int(found)]) < 2 ? found : NIL;
+		if (gnngp_is_time_type(c->column.base) && (nullable ? time_rank(c) < 2 : c->not_null) &&
+			(c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_HIDDEN))
+			*alike = lappend_int(*alike, i);
+	}
+	for (int later = 0; later < 2; later++)
+	{
+		List	   *likely = list_concat(found[later][0], found[later][1]);
+
+		if (likely != NIL || found[later][2] != NIL)
+			return likely == NIL ? NIL : list_concat(likely, found[later][2]);
+	}
+	return NIL;
 }
 
 List *
@@ -208,6 +215,17 @@ table_place(const gnngp_tables_def *def, const gnngp_schema_table *t)
 	return place;
 }
 
+static bool
+is_time_as_before(const gnngp_tables *s, const gnngp_schema_table *t, int place)
+{
+	const gnngp_tables_def *def = &s->def->tables;
+
+	/* Of a table that was not readable then, nobody was told that it is without time. */
+	if (def->timed[place] == GNNGP_TIME_UNREAD)
+		return s->altered || t->time >= 0 || gnngp_time_candidates(t, true) == NIL;
+	return strcmp(def->time.text[place], t->time < 0 ? "" : t->column[t->time].column.name) == 0;
+}
+
 /*
  * 55000 for a table whose time is not what it was when the graph was made: of a table without time
  * all rows are known always, those of the future too, and by another column some are known early.
@@ -215,17 +233,14 @@ table_place(const gnngp_tables_def *def, const gnngp_schema_table *t)
 static void
 require_former_time(const gnngp_tables *s, const gnngp_schema_table *t)
 {
-	const gnngp_tables_def *def = &s->def->tables;
-	int			place = table_place(def, t);
-	const char *former = def->time.text[place];
+	int			place = table_place(&s->def->tables, t);
+	const char *former = s->def->tables.time.text[place];
 	List	   *others = gnngp_time_candidates(t, true);
 	const char *now = t->time < 0 ? "" : t->column[t->time].column.name;
 	const char *column = others == NIL ? NULL : t->column[linitial_int(others)].column.name;
 	int			at = gnngp_table_find_column(t, former);
 
-	/* Of a table that was not readable then, nobody was told that it is without time. */
-	if (def->timed[place] == '?' ? s->altered || t->time >= 0 || others == NIL :
-		strcmp(former, now) == 0)
+	if (is_time_as_before(s, t, place))
 		return;
 	if (at >= 0 && gnngp_is_time_type(t->column[at].column.base))
 		column = former;

@@ -86,7 +86,7 @@ keep_times(gnngp_tables_def *def, const gnngp_tables_def *former, bool other_key
 	def->time = (gnngp_texts) {n, palloc(sizeof(char *) * n)};
 	for (int i = 0; i < n; i++)
 	{
-		timed[i] = '?';
+		timed[i] = GNNGP_TIME_UNREAD;
 		def->time.text[i] = "";
 		for (int k = 0; k < former->tables.n; k++)
 			if (former->tables.oid[k] == def->tables.oid[i] &&
@@ -108,7 +108,7 @@ note_times(gnngp_tables_def *def, const gnngp_tables *s, MemoryContext context)
 		int			place = gnngp_schema_find(s, def->tables.oid[i]);
 		const gnngp_schema_table *t = &s->table[Max(place, 0)];
 
-		def->timed[i] = place < 0 ? '?' : t->time < 0 ? '-' : 't';
+		def->timed[i] = place < 0 ? GNNGP_TIME_UNREAD : t->time < 0 ? '-' : 't';
 		def->time.text[i] = place < 0 || t->time < 0 ? "" :
 			MemoryContextStrdup(context, t->column[t->time].column.name);
 	}

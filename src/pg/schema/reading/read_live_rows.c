@@ -215,18 +215,17 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 		.asks_column = task->task.form == GNNGP_TASK_COLUMN,
 		.transform = &state->transform};
 	live->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
-	live->reading.metapaths = state->transform.metapaths;
 	live->until = as_of == GNNGP_AS_OF_NOW ? (gp_time) GetCurrentTimestamp() : as_of;
 	live->as_of_given = as_of != GNNGP_AS_OF_NOW && as_of != state->transform.newest;
 	/* The landmarks of a model by metapaths keep the ages that they had in the fit. */
-	if (as_of == GNNGP_AS_OF_NOW && live->reading.metapaths)
+	if (as_of == GNNGP_AS_OF_NOW && state->transform.metapaths)
 		as_of = state->transform.newest;
 	else if (!live->reading.asks_column)
 		as_of = live->until;
 	gnngp_reading_point(&live->reading, *n, id, live->as_of);
 	*n = keep_there(live, task, id, *n, as_of);
 	notice_far_times(live, task, *n);
-	if (live->reading.metapaths)
+	if (state->transform.metapaths)
 		point_to_all(live, as_of);
 	else if (*n < live->reading.n)
 		gnngp_reading_point(&live->reading, *n, id, live->as_of);

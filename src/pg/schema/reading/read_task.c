@@ -179,7 +179,6 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 		gnngp_clear_later(r, data->nlabelled);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains);
-	transform->metapaths = r->metapaths;
 	if (r->asks_column || labels_are == GP_FACTS_OLD_AS_FACTS)
 		transform->scale.doubted = r->of_targets;
 	/* Answers are older at the rows to predict: keep these columns only for a large gain. */
@@ -240,9 +239,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.task = def,
 		.transform = &task->transform,
-		.entity = rows.entity,
-		.id = rows.id,.asks_column = def->task.form == GNNGP_TASK_COLUMN,
-	.metapaths = def->task.form == GNNGP_TASK_COLUMN && s->table[rows.entity].time < 0};
+		.entity = rows.entity,.id = rows.id,.asks_column = def->task.form == GNNGP_TASK_COLUMN};
+	task->transform.metapaths = r->asks_column && s->table[rows.entity].time < 0;
 	point_to_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)
@@ -263,7 +261,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	data->type = GP_FLOAT;
 	data->features = make_features(r, data);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
-	if (r->metapaths)
+	if (task->transform.metapaths)
 		task->metapaths = gnngp_reading_paths(r);
 	task->relations = r->nfact_relations;
 	task->facts = r->read;

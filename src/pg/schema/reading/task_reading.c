@@ -211,7 +211,7 @@ add_fact_relations(gnngp_task_reading *r, int part)
 		int			column = list_length(r->own->query.types);
 
 		if (relation->parent != table ||
-			(via && r->metapaths && relation->child == r->entity) ||
+			(via && r->transform->metapaths && relation->child == r->entity) ||
 			(r->own->part[part].level > 1 && s->table[relation->child].time < 0))
 			continue;
 		Oid			type = gnngp_query_add_key(&r->own->query, &s->table[table], alias, relation->n,
@@ -272,7 +272,7 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own->part[p].level <= 2)
 			add_fact_relations(r, p);
-	if (!r->metapaths)
+	if (!r->transform->metapaths)
 		gnngp_join_keys(r->own);
 	for (int i = 0; i < r->nfact_relations; i++)
 		plan_relation(r, &r->fact_relation[i]);

@@ -60,7 +60,6 @@ typedef struct gnngp_task_reading
 	int			entity;			/* table, and its column that is the id */
 	int			id;
 	bool		asks_column;	/* of the entities: each is as of the time of its own row */
-	bool		metapaths;		/* these have no time: those that share a parent tell them */
 	bool		timeless_path;	/* a path of theirs is by rows without time */
 	int64		n;				/* rows */
 	const gp_time *as_of;
