@@ -259,8 +259,7 @@ extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
 
 /* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
 typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding,
-								 int width,
-								 const char *note);
+								 int width, const char *note);
 extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put,
 							   void *arg);
 

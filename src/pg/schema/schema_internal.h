@@ -135,8 +135,10 @@ extern Oid	gnngp_reads_later(const gnngp_tables *s, int table);
  * The argument times as it is, and the time of a table (column NULL: none), or that a column is
  * known with its row.
  */
-extern char *gnngp_times_with(const gnngp_tables *s, int table, const char *column);
-extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);
+extern char *gnngp_times_with(const gnngp_tables *s, const gnngp_schema_table *t,
+							  const char *column);
+extern char *gnngp_times_known(const gnngp_tables *s, const gnngp_schema_table *t,
+							   const char *column);
 
 /* ---- times and keys as SQL (row_sql.c) ---- */
 

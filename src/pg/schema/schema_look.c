@@ -1,5 +1,5 @@
 /*
- * schema_look.c - what gp_relations, gp_columns and gp_task_rows show, and a look at a new task.
+ * schema_look.c - what gp_relations and gp_columns say of a graph of tables.
  */
 #include "postgres.h"
 

@@ -41,12 +41,12 @@ require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
 	if (!r->excluded)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE,
 					psprintf("Grant SELECT on the key, or take the table out of tables. If its rows are known at all times, pass %s.",
-							 gnngp_times_with(s, r->child, NULL)),
+							 gnngp_times_with(s, t, NULL)),
 					"role \"%s\" may not read %s, which says since when rows of table \"%s\" are known",
 					GetUserNameFromId(GetUserId(), false), r->name, t->table.name);
 	gnngp_raise(INVALID_PARAMETER_VALUE,
 				psprintf("Take the table out of tables. If its rows are known at all times, pass %s.",
-						 gnngp_times_with(s, r->child, NULL)),
+						 gnngp_times_with(s, t, NULL)),
 				"argument \"exclude\": %s says since when rows of table \"%s\" are known", r->name,
 				t->table.name);
 }
@@ -111,7 +111,7 @@ leave_views_out(gnngp_tables *s)
 		t->later = get_rel_name(later);
 		if (s->altered)
 			gnngp_notice(psprintf("Use a view of single rows with their times, or take it out of tables. If its values are known at all times, pass %s.",
-								  gnngp_times_with(s, i, NULL)),
+								  gnngp_times_with(s, t, NULL)),
 						 "view \"%s\" is left out: it reads table \"%s\", whose rows have times, and may show later ones",
 						 t->table.name, t->later);
 	}

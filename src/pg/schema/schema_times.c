@@ -146,26 +146,26 @@ timed_table(const gnngp_tables *s, const char *name)
 }
 
 char *
-gnngp_times_with(const gnngp_tables *s, int table, const char *column)
+gnngp_times_with(const gnngp_tables *s, const gnngp_schema_table *t, const char *column)
 {
-	const char *name = s->table[table].label;	/* or as times has it */
+	const char *name = t->label;	/* or as times has it */
 	ListCell   *cell;
 
 	foreach(cell, gnngp_json_pairs(s->def->tables.times, "times"))
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
 
-		if (timed_table(s, pair->key) == table)
+		if (timed_table(s, pair->key) == t - s->table)
 			name = pair->key;
 	}
 	return times_argument(json_with(s->def->tables.times, name, column));
 }
 
 char *
-gnngp_times_known(const gnngp_tables *s, int table, const char *column)
+gnngp_times_known(const gnngp_tables *s, const gnngp_schema_table *t, const char *column)
 {
 	return times_argument(json_with(s->def->tables.times,
-									psprintf("%s.%s", s->table[table].label, column), NULL));
+									psprintf("%s.%s", t->label, column), NULL));
 }
 
 bool
@@ -258,7 +258,7 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t)
 			 errdetail("A time column has type date or timestamp and is NOT NULL."),
 			 errhint("Name the time column, or null for none: gp_alter_graph(%s, %s).",
 					 quote_literal_cstr(s->def->name),
-					 gnngp_times_with(s, (int) (t - s->table), column))));
+					 gnngp_times_with(s, t, column))));
 }
 
 /* Tells of a number that by its name is the time of the rows of a table without one. */
@@ -294,7 +294,7 @@ choose_time(gnngp_tables *s, int i)
 		t->time = linitial_int(t->candidates);
 		if (!t->column[t->time].not_null && s->altered)
 			gnngp_notice(psprintf("If it is not the time of the rows, pass %s.",
-								  gnngp_times_with(s, i, NULL)),
+								  gnngp_times_with(s, t, NULL)),
 						 "column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 						 t->column[t->time].column.name, t->table.name);
 	}
@@ -305,7 +305,7 @@ choose_time(gnngp_tables *s, int i)
 		gnngp_notice_detail(psprintf("These columns could be its time, but allow NULL: %s.",
 									 column_names(t, others)),
 							psprintf("To use one, pass %s.",
-									 gnngp_times_with(s, i,
+									 gnngp_times_with(s, t,
 													  t->column[linitial_int(others)].column.name)),
 							WITHOUT_TIME, t->table.name);
 }
@@ -392,7 +392,7 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t)
 		c->role = GNNGP_COLUMN_LATER;
 		if (s->altered)
 			gnngp_notice(psprintf("If it is known with its row, pass %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
-								  gnngp_times_known(s, (int) (t - s->table), c->column.name)),
+								  gnngp_times_known(s, t, c->column.name)),
 						 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
 						 c->column.name, t->table.name);
 	}
@@ -410,13 +410,13 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 	if (c->role == GNNGP_COLUMN_HIDDEN)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE,
 					psprintf("Grant it SELECT on the column. If that is not the time of the rows, pass %s.",
-							 gnngp_times_with(s, (int) (t - s->table), NULL)),
+							 gnngp_times_with(s, t, NULL)),
 					"role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
 					GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name);
 	if (c->known)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					psprintf("If the table has no time, pass %s.",
-							 gnngp_times_with(s, (int) (t - s->table), NULL)),
+							 gnngp_times_with(s, t, NULL)),
 					"column \"%s\", for which times has null, is the time of table \"%s\"",
 					c->column.name, t->table.name);
 }

@@ -90,17 +90,17 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 
 		if (!(own ? gives_away(d, much) : much >= FACT_SHARE))
 			continue;
+		const gnngp_schema_table *t = &r->schema->table[cell->table];
+
 		d->noticed = lappend(d->noticed, (void *) cell->name);
-		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[cell->table].label,
-												  cell->name));
+		d->exclude = lappend(d->exclude, psprintf("%s.%s", t->label, cell->name));
 		gnngp_notice_detail("If the column is written once the answer is known, the scores are too good.",
 							psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
 									 quote_literal_cstr(r->schema->def->name),
 									 gnngp_exclude_argument(r->schema, d->exclude),
-									 gnngp_times_known(r->schema, cell->table, cell->name)),
+									 gnngp_times_known(r->schema, t, cell->name)),
 							"column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
-							cell->name, r->schema->table[cell->table].table.name, r->task->name,
-							100.0 * much);
+							cell->name, t->table.name, r->task->name, 100.0 * much);
 	}
 }
 
@@ -227,7 +227,7 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *facts, in
 	gnngp_notice_detail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows.",
 						psprintf("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", pass %s to gp_alter_graph.",
 								 child->table.name, s->table[r->entity].table.name,
-								 gnngp_times_known(s, relation->child, key->column.name)),
+								 gnngp_times_known(s, child, key->column.name)),
 						"the rows of table \"%s\" below those of table \"%s\" are left out: they are written later than these",
 						child->table.name, s->table[r->entity].table.name);
 }

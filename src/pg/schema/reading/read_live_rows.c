@@ -19,7 +19,6 @@ struct gnngp_live_rows
 {
 	gnngp_schema_use use;
 	gnngp_task_reading reading;
-	gnngp_task_state *state;
 	gp_time    *as_of;
 	bool		as_of_given;	/* by the caller */
 	gp_time		until;			/* as of which metapaths see what rows refer to */
@@ -86,25 +85,21 @@ keep_there(gnngp_live_rows *live, const gnngp_graph_def *task, gnngp_id *id, int
 
 /* Tells where some are asked about as of times that the fit knows nothing of. */
 static void
-notice_far_times(const gnngp_live_rows *live, const gnngp_graph_def *task, int64 n)
+notice_far_times(const gnngp_live_rows *live, const gnngp_task_state *state, int64 n)
 {
-	const gnngp_task_state *state = live->state;
-	gp_time		first = state->labelled > 0 ? state->by_time[0].as_of : GP_TIME_ALWAYS;
 	const gnngp_task_transform *learnt = &state->transform;
+	gp_time		first = state->labelled > 0 ? state->by_time[0].as_of : GP_TIME_ALWAYS;
 	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
+	int64		i = 0;
 
-	for (int64 i = 0; i < n; i++)
-		if (live->as_of[i] < first || live->as_of[i] > last)
-		{
-			ereport(NOTICE,
-					(errmsg("the model of task \"%s\" is asked as of %s, but has learnt from %s to %s", task->name,
-							pstrdup(timestamptz_to_str((TimestampTz) live->as_of[i])),
-							pstrdup(timestamptz_to_str((TimestampTz) first)),
-							pstrdup(timestamptz_to_str((TimestampTz) learnt->newest))),
-					 errdetail("The variance does not grow with that distance, and only the labels of the fit count."),
-					 errhint("CALL gp_refresh to learn from newer rows.")));
-			return;
-		}
+	while (i < n && live->as_of[i] >= first && live->as_of[i] <= last)
+		i++;
+	if (i < n)
+		gnngp_notice_detail("The variance does not grow with that distance, and only the labels of the fit count.",
+							"CALL gp_refresh to learn from newer rows.",
+							"the model of task \"%s\" is asked as of %s, but has learnt from %s to %s",
+							live->reading.task->name, gnngp_time_text(live->as_of[i]),
+							gnngp_time_text(first), gnngp_time_text(learnt->newest));
 }
 
 /* The question how many entities do not pass the filter, for gnngp_attempt. */
@@ -202,7 +197,6 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	gnngp_live_rows *live = gp_alloc_zero(env, 1, sizeof(gnngp_live_rows));
 	gnngp_task_rows rows;
 
-	live->state = state;
 	/* Texts of the caller's ids are not NUL-terminated. */
 	for (int64 i = 0; i < *n; i++)
 		if (id[i].text)
@@ -224,7 +218,7 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 		as_of = live->until;
 	gnngp_reading_point(&live->reading, *n, id, live->as_of);
 	*n = keep_there(live, task, id, *n, as_of);
-	notice_far_times(live, task, *n);
+	notice_far_times(live, state, *n);
 	if (state->transform.metapaths)
 		point_to_all(live, as_of);
 	else if (*n < live->reading.n)
@@ -273,7 +267,7 @@ gnngp_live_rows_read(gnngp_live_rows *live, const gp_facts_labels *labels,
 	check_encodings(live);
 	gnngp_reading_run(&live->reading, labels, label_entity);
 	gnngp_schema_end(&live->use);
-	return gp_task_columns_features(live->reading.columns, &live->state->transform.scale);
+	return gp_task_columns_features(live->reading.columns, &live->reading.transform->scale);
 }
 
 gp_features *
@@ -284,7 +278,7 @@ gnngp_live_rows_read_metapaths(gnngp_live_rows *live, gp_metapath **metapath)
 	check_encodings(live);
 	/* Labels are no facts of theirs. */
 	gnngp_reading_run(&live->reading, &(gp_facts_labels) {0}, NULL);
-	own = gp_task_columns_features(live->reading.columns, &live->state->transform.scale);
+	own = gp_task_columns_features(live->reading.columns, &live->reading.transform->scale);
 	for (int64 i = 0; i < live->reading.n; i++)
 		live->as_of[i] = live->until;
 	*metapath = gnngp_reading_paths(&live->reading);

@@ -207,7 +207,7 @@ notice_hidden(const gnngp_graph_def *task, const gnngp_schema_table *t)
 
 /* Tells of what may not be read, or shows the labels, and is left out. */
 static void
-notice_left_out(const gnngp_tables *s, const gnngp_graph_def *task)
+notice_tables_left_out(const gnngp_tables *s, const gnngp_graph_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -218,7 +218,8 @@ notice_left_out(const gnngp_tables *s, const gnngp_graph_def *task)
 	}
 	if (s->answer)
 		gnngp_notice(psprintf("If the column is known with its row, pass %s to gp_alter_graph.",
-							  gnngp_times_known(s, s->answer_table, s->answer)),
+							  gnngp_times_known(s, &s->table[s->answer_table],
+												s->answer)),
 					 "task \"%s\" leaves column \"%s.%s\" out: its labels show it, and are known later",
 					 task->name, s->table[s->answer_table].label, s->answer);
 }
@@ -232,7 +233,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_task_reading *r = palloc0(sizeof(gnngp_task_reading));
 
 	gnngp_require_parents(s);
-	notice_left_out(s, def);
+	notice_tables_left_out(s, def);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	gnngp_find_reach(&rows);
 	task->transform.newest = rows.newest;

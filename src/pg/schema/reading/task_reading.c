@@ -166,33 +166,27 @@ plan_own(gnngp_task_reading *r)
 	gnngp_join_parents(r->own, -1);
 }
 
-/* Adds a relation of facts that are found by a column of the query for the entities. */
-static void
-add_fact_relation(gnngp_task_reading *r, const char *name, int relation, int by, int part,
-				  int column, Oid type)
-{
-	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,
-		.relation = relation,.by = by,.part = part,.entity_key_column = column,.key_type = type};
-}
-
 /*
- * Adds the facts of the entities' children: a customer's transfers by his accounts.  Children that
- * are without time are part of their parents' rows instead.
+ * Adds the facts of the entities' children, found by the same key: a customer's transfers by his
+ * accounts.  Children that are without time are part of their parents' rows instead.
  */
 static void
-add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
+add_grandchildren(gnngp_task_reading *r, const gnngp_fact_relation *children)
 {
 	const gnngp_tables *s = r->schema;
-	int			child = s->relation[by].child;
+	int			child = s->relation[children->relation].child;
 
 	for (int i = 0; i < s->nrelations && child != r->entity; i++)
 	{
-		int			facts = s->relation[i].child;
+		int			table = s->relation[i].child;
+		gnngp_fact_relation facts = *children;
 
-		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
-			s->table[facts].time >= 0)
-			add_fact_relation(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
-						column, type);
+		if (s->relation[i].parent != child || table == child || table == r->entity ||
+			s->table[table].time < 0)
+			continue;
+		facts.name = psprintf("%s, %s", s->relation[i].name, children->name);
+		facts.relation = i;
+		r->fact_relation[r->nfact_relations++] = facts;
 	}
 }
 
@@ -201,25 +195,25 @@ static void
 add_fact_relations(gnngp_task_reading *r, int part)
 {
 	const gnngp_tables *s = r->schema;
-	int			table = r->own->part[part].table;
-	const char *alias = r->own->part[part].alias;
-	const char *via = part > 0 ? r->own->part[part].name : NULL;
+	const gnngp_part *to = &r->own->part[part];
 
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[i];
-		int			column = list_length(r->own->query.types);
+		gnngp_fact_relation facts = {.name = relation->name,.relation = i,.by = i,.part = part,
+			.entity_key_column = list_length(r->own->query.types)};
 
-		if (relation->parent != table ||
-			(via && r->transform->metapaths && relation->child == r->entity) ||
-			(r->own->part[part].level > 1 && s->table[relation->child].time < 0))
+		if (relation->parent != to->table ||
+			(part > 0 && r->transform->metapaths && relation->child == r->entity) ||
+			(to->level > 1 && s->table[relation->child].time < 0))
 			continue;
-		Oid			type = gnngp_query_add_key(&r->own->query, &s->table[table], alias, relation->n,
-											   relation->to);
-		add_fact_relation(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
-					part, column, type);
-		if (via == NULL)
-			add_grandchildren(r, i, column, type);
+		if (part > 0)
+			facts.name = psprintf("%s beside %s", relation->name, to->name);
+		facts.key_type = gnngp_query_add_key(&r->own->query, &s->table[to->table], to->alias,
+											 relation->n, relation->to);
+		r->fact_relation[r->nfact_relations++] = facts;
+		if (part == 0)
+			add_grandchildren(r, &facts);
 	}
 }
 
@@ -283,7 +277,7 @@ gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const
 {
 	gnngp_notice_detail(detail,
 						psprintf("If it is known with its row, pass %s to gp_alter_graph.",
-								 gnngp_times_known(s, column->table, column->name)),
+								 gnngp_times_known(s, &s->table[column->table], column->name)),
 						"column \"%s\" of table \"%s\" is left out: it is written later than the row",
 						column->name, s->table[column->table].table.name);
 }

@@ -95,6 +95,14 @@ long_silence(const gnngp_task_rows *rows)
 	return rows->horizon > 0 ? 2.0 * (double) rows->horizon : 30.0 * (double) GP_TIME_DAY;
 }
 
+/* How long a table may be silent before one of its newest times. */
+static double
+usual_silence(const table_times *t, int newest)
+{
+	return ALONE * ((double) t->newest[newest] - (double) t->begin) /
+		(double) Max(t->rows - newest - 1, 1);
+}
+
 /*
  * Sets since when and until when a table's times do not stand alone.  A first time does that is
  * longer before the others than these last, even if many rows have it: it is a default.  Of the
@@ -112,16 +120,16 @@ trim_times(table_times *t, double silence)
 		if (rest > silence && (double) t->first[i] - (double) t->first[i - 1] > rest)
 			t->begin = t->first[i];
 	}
-	for (int i = 0; i < t->n && (i == 0 || t->rows - i > 2 * FEW_ROWS); i++)
+	t->end = t->newest[0];
+	t->usual = usual_silence(t, 0);
+	for (int i = 1; i < t->n && t->rows - i > 2 * FEW_ROWS; i++)
 	{
-		double		gap = i == 0 ? INFINITY : (double) t->newest[i - 1] - (double) t->newest[i];
-		double		usual = ALONE * ((double) t->newest[i] - (double) t->begin) /
-			(double) Max(t->rows - i - 1, 1);
+		double		gap = (double) t->newest[i - 1] - (double) t->newest[i];
 
-		if (gap <= silence || gap <= usual)
+		if (gap <= silence || gap <= usual_silence(t, i))
 			continue;
 		t->end = t->newest[i];
-		t->usual = usual;
+		t->usual = usual_silence(t, i);
 	}
 }
 
@@ -142,13 +150,6 @@ gnngp_behind_newest(const gnngp_tables *s)
 
 /* ---- the reach of a task ---- */
 
-/* A time as NOTICEs have it. */
-static const char *
-moment(gp_time at)
-{
-	return pstrdup(timestamptz_to_str((TimestampTz) at));
-}
-
 static enum table_rank
 rank_of(const gnngp_task_rows *rows, int table)
 {
@@ -164,14 +165,14 @@ rank_of(const gnngp_task_rows *rows, int table)
 static void
 notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp_time lonely)
 {
-	const char *time = moment(lonely);
+	const char *time = gnngp_time_text(lonely);
 
 	gnngp_notice_detail(psprintf("The first has %s in column \"%s\".", time,
 								 t->column[t->time].column.name),
 						psprintf("Correct it if it is wrong; else since => '%s' begins with it.",
 								 time),
 						"the as-of times of task \"%s\" begin at %s: earlier rows of table \"%s\" stand alone",
-						rows->task->name, moment(rows->first), t->table.name);
+						rows->task->name, gnngp_time_text(rows->first), t->table.name);
 }
 
 /*
@@ -206,9 +207,9 @@ find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, doub
 			gnngp_notice_detail(psprintf("Other facts begin %.0f days earlier.",
 										 ((double) judged - (double) facts) / (double) GP_TIME_DAY),
 								psprintf("If the target is known to be false or 0 before that, pass since => '%s'.",
-										 moment(facts)),
+										 gnngp_time_text(facts)),
 								"the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
-								rows->task->name, moment(judged));
+								rows->task->name, gnngp_time_text(judged));
 	}
 	if (lonely >= 0 && times[lonely].first[0] < rows->first && !chosen &&
 		rows->task->task.form == GNNGP_TASK_EXPRESSION)
@@ -226,7 +227,8 @@ notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_tim
 				 rows->task->task.form == GNNGP_TASK_EXPRESSION ? "the as-of times of" : "the facts of",
 				 rows->task->name,
 				 rows->task->task.form == GNNGP_TASK_EXPRESSION ? "end with its facts, at" :
-				 "are taken to end at", moment(newest), rows->schema->table[table].table.name,
+				 "are taken to end at", gnngp_time_text(newest),
+				 rows->schema->table[table].table.name,
 				 ((double) later - (double) newest) / (double) GP_TIME_DAY);
 }
 

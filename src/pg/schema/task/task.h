@@ -5,6 +5,14 @@
 #define GNNGP_TASK_H
 
 #include "pg/schema/schema_internal.h"
+#include "utils/timestamp.h"
+
+/* A time as NOTICEs have it. */
+static inline char *
+gnngp_time_text(gp_time at)
+{
+	return pstrdup(timestamptz_to_str((TimestampTz) at));
+}
 
 /* ---- rows of a task (task_rows.c, expression_rows.c) ---- */
 

@@ -339,7 +339,7 @@ ask_labelled(gnngp_task_rows *rows)
 }
 
 static void
-notice_left_out(const gnngp_task_rows *rows)
+notice_rows_left_out(const gnngp_task_rows *rows)
 {
 	const struct
 	{
@@ -375,7 +375,7 @@ gnngp_task_rows_read(gnngp_task_rows *rows)
 	keep_latest(rows);
 	if (form == GNNGP_TASK_LABELS && !rows->texts)
 		ask_labelled(rows);
-	notice_left_out(rows);
+	notice_rows_left_out(rows);
 }
 
 void
