@@ -294,21 +294,3 @@ gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *colum
 						 i == n - 1 ? ")" : "");
 	return text.data;
 }
-
-Oid
-gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
-{
-	gnngp_schema_use use;
-	char	   *name;
-
-	gnngp_schema_begin(&use, env, gnngp_graph_of_task(task), true);
-	gnngp_column_list list = gnngp_column_list_read(use.schema, target, "target");
-	if (list.n != 1)
-		gnngp_raise(INVALID_PARAMETER_VALUE, "Write it as 'table.column'.",
-					"\"target\" must name one column");
-	Oid			table = use.schema->table[list.table].table.oid;
-	name = gnngp_keep_text(env, use.schema->table[list.table].column[list.column[0]].column.name);
-	gnngp_schema_end(&use);
-	task->task.target = pstrdup(name);
-	return table;
-}
