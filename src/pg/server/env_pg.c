@@ -240,7 +240,7 @@ env_notice(gp_env *env, const char *message, const char *hint)
 		MemoryContextSwitchTo(old);
 	}
 	else
-		gnngp_tell(message, NULL, hint);
+		gnngp_notice_report(message, NULL, hint);
 }
 
 void
@@ -270,7 +270,7 @@ gnngp_env_send_notices(gp_env *env)
 		const char *message = list_nth(all->messages, i);
 		const char *hint = list_nth(all->hints, i);
 
-		if (!gnngp_is_news(message))
+		if (!gnngp_notice_is_new(message))
 			continue;
 		if (first == NULL)
 		{

@@ -1,5 +1,6 @@
 /*
- * notices.c - NOTICEs: what a fit tells is kept with its model, and a refresh tells what is new.
+ * notices.c - NOTICEs of a fit: they are stored with its model, and a refresh reports those that
+ * are new.
  */
 #include "postgres.h"
 
@@ -7,43 +8,43 @@
 #include "raise.h"
 #include "utils/memutils.h"
 
-typedef struct hearing
+typedef struct notice_log
 {
 	MemoryContext context;
-	List	   *told;			/* messages of the last fit */
-	List	   *kept;			/* those of this one */
-} hearing;
+	List	   *former;			/* messages of the former fit */
+	List	   *given;			/* those of this fit */
+} notice_log;
 
-static hearing *present = NULL;
+static notice_log *current = NULL;
 
 static void
-end_hearing(void *arg)
+end_log(void *arg)
 {
-	if (present == arg)
-		present = NULL;
+	if (current == arg)
+		current = NULL;
 }
 
 void
-gnngp_hear(MemoryContext context)
+gnngp_notices_begin(MemoryContext context)
 {
 	MemoryContextCallback *end = MemoryContextAllocZero(context, sizeof(MemoryContextCallback));
 
-	present = MemoryContextAllocZero(context, sizeof(hearing));
-	present->context = context;
-	end->func = end_hearing;
-	end->arg = present;
+	current = MemoryContextAllocZero(context, sizeof(notice_log));
+	current->context = context;
+	end->func = end_log;
+	end->arg = current;
 	MemoryContextRegisterResetCallback(context, end);
 }
 
 char **
-gnngp_heard(int *n)
+gnngp_notices_given(int *n)
 {
 	char	  **text;
 
-	*n = present ? list_length(present->kept) : 0;
+	*n = current ? list_length(current->given) : 0;
 	text = palloc(sizeof(char *) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
-		text[i] = list_nth(present->kept, i);
+		text[i] = list_nth(current->given, i);
 	return text;
 }
 
@@ -60,40 +61,39 @@ is_like(const char *a, const char *b)
 	}
 }
 
-/* Adds a message to those of the fit. */
 static void
-keep(List **messages, const char *message)
+append(List **messages, const char *message)
 {
-	MemoryContext old = MemoryContextSwitchTo(present->context);
+	MemoryContext old = MemoryContextSwitchTo(current->context);
 
 	*messages = lappend(*messages, pstrdup(message));
 	MemoryContextSwitchTo(old);
 }
 
 void
-gnngp_told(const char *message)
+gnngp_notices_add_former(const char *message)
 {
-	keep(&present->told, message);
+	append(&current->former, message);
 }
 
 bool
-gnngp_is_news(const char *message)
+gnngp_notice_is_new(const char *message)
 {
 	ListCell   *cell;
 
-	if (present == NULL)
+	if (current == NULL)
 		return true;
-	keep(&present->kept, message);
-	foreach(cell, present->told)
+	append(&current->given, message);
+	foreach(cell, current->former)
 		if (is_like(message, lfirst(cell)))
 			return false;
 	return true;
 }
 
 void
-gnngp_tell(const char *message, const char *detail, const char *hint)
+gnngp_notice_report(const char *message, const char *detail, const char *hint)
 {
-	if (gnngp_is_news(message))
+	if (gnngp_notice_is_new(message))
 		ereport(NOTICE,
 				(errmsg_internal("%s", message),
 				 detail ? errdetail_internal("%s", detail) : 0,

@@ -20,22 +20,22 @@ gnngp_errhint(const char *hint)
 	ereport(ERROR, (errcode(ERRCODE_##code), errmsg(__VA_ARGS__), gnngp_errhint(hint)))
 
 /* A NOTICE of the same form, and one with a detail (notices.c). */
-#define gnngp_notice(hint, ...) gnngp_tell(psprintf(__VA_ARGS__), NULL, hint)
-#define gnngp_notice_detail(detail, hint, ...) gnngp_tell(psprintf(__VA_ARGS__), detail, hint)
+#define gnngp_notice(hint, ...) gnngp_notice_report(psprintf(__VA_ARGS__), NULL, hint)
+#define gnngp_notice_detail(detail, hint, ...) gnngp_notice_report(psprintf(__VA_ARGS__), detail, hint)
 
-extern void gnngp_tell(const char *message, const char *detail, const char *hint);
+extern void gnngp_notice_report(const char *message, const char *detail, const char *hint);
 
 /*
- * While a model is fitted, keeps what is told in a context, until that is reset.  What was told
- * before, numbers apart, is not told again: a refresh says each night what is new.
+ * From here on until the context is reset, the NOTICEs of a fit are collected in it.  A message
+ * that the former fit gave, numbers apart, is collected but not reported again.
  */
-extern void gnngp_hear(MemoryContext context);
-extern void gnngp_told(const char *message);
+extern void gnngp_notices_begin(MemoryContext context);
+extern void gnngp_notices_add_former(const char *message);
 
-/* Keeps a message; false: it need not be told. */
-extern bool gnngp_is_news(const char *message);
+/* Collects a message; false: the former fit gave it. */
+extern bool gnngp_notice_is_new(const char *message);
 
-/* What was kept; n counts it. */
-extern char **gnngp_heard(int *n);
+/* What was collected; n counts it. */
+extern char **gnngp_notices_given(int *n);
 
 #endif							/* GNNGP_RAISE_H */

@@ -120,11 +120,11 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 							.graph_id = graph->id,.graph_shape = gnngp_graph_shape(graph),
 							.owner = graph->owner_role,.model_name = pstrdup(model_name)};
 	INSTR_TIME_SET_CURRENT(run->lap);
-	gnngp_hear(context);
+	gnngp_notices_begin(context);
 	for (int i = 0; former && i < former->notices.n; i++)
-		gnngp_told(former->notices.text[i]);
+		gnngp_notices_add_former(former->notices.text[i]);
 	for (int i = 0; former && i < former->link.notices.n; i++)
-		gnngp_told(former->link.notices.text[i]);
+		gnngp_notices_add_former(former->link.notices.text[i]);
 	if (settings)
 	{
 		run->parts |= GNNGP_PART_NODES;
@@ -279,8 +279,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	model->name = run->model_name;
 	model->owner_role = run->owner;
 	model->graph_id = run->graph_id;
-	gnngp_texts *heard = run->parts & GNNGP_PART_NODES ? &model->notices : &model->link.notices;
-	heard->text = gnngp_heard(&heard->n);
+	gnngp_texts *notices = run->parts & GNNGP_PART_NODES ? &model->notices : &model->link.notices;
+	notices->text = gnngp_notices_given(&notices->n);
 	if (run->parts & GNNGP_PART_LINKS)
 	{
 		gnngp_link_fill(run->links, run->link_data, &run->link_settings, &model->link);
