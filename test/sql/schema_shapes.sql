@@ -240,4 +240,25 @@ SET client_min_messages = notice;
 SELECT labelled FROM gp_fit('y');
 SET client_min_messages = warning;
 SELECT gp_drop_graph('wheel');
+-- Rows without a time wait for the first of their children, however many tables there are around them
+CREATE TABLE marks (id integer PRIMARY KEY, at timestamptz NOT NULL);
+CREATE TABLE axles (id integer PRIMARY KEY, hub integer REFERENCES hub);
+INSERT INTO axles SELECT id, id FROM hub;
+INSERT INTO marks SELECT id, at - id % 4 * interval '1 hour' FROM hub;
+DO $$ BEGIN
+    FOR k IN 1..35 LOOP
+        EXECUTE format('ALTER TABLE axles ADD k%s integer DEFAULT %s REFERENCES spoke%1$s', k, 1 + k % 9);
+    END LOOP;
+    FOR k IN 1..4 LOOP
+        EXECUTE format('CREATE TABLE nuts%s AS SELECT id AS axle FROM axles; ALTER TABLE nuts%1$s ADD FOREIGN KEY (axle) REFERENCES axles', k);
+    END LOOP;
+END $$;
+CREATE TABLE turns (axle integer REFERENCES axles, mark integer REFERENCES marks);
+INSERT INTO turns SELECT id, id FROM axles;
+SELECT gp_create_graph('axles', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(axles|nuts|turns|marks|spoke)') || 'hub'::regclass,
+    exclude => ARRAY(SELECT 'hub.k' || k FROM generate_series(1, 40) AS k));
+SELECT gp_create_task('z', 'axles', 'hub.y');
+SELECT labelled FROM gp_fit('z');
+SELECT aggregate FROM gp_explain('z', 5, k => 100) WHERE relation = 'axles.hub' ORDER BY aggregate COLLATE "C";
+SELECT gp_drop_graph('axles');
 DROP SCHEMA shapes CASCADE;

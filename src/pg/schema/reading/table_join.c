@@ -402,7 +402,7 @@ gnngp_join_rollups(gnngp_join *j)
 {
 	for (int i = 0; i < j->schema->nrollups; i++)
 		if (j->schema->relation[j->schema->rollup[i].relation].parent == j->table &&
-			has_room(j, 0))
+			(j->schema->rollup[i].timed || has_room(j, 0)))
 			gnngp_join_rollup(j, i);
 	if (j->first.len > 0)
 		add_time(j, psprintf("coalesce(least(%s), 'infinity')", j->first.data));
