@@ -57,6 +57,13 @@ FROM (SELECT pair, 1 + pair * 7919 % 30 AS owner, random() AS luck FROM generate
 SELECT gp_create_graph('twins', tables => '{owners,twins}');
 SELECT gp_create_task('y', 'twins', target => 'twins.y');
 SELECT loo_score BETWEEN 0.38 AND 0.55 AS habit_alone FROM gp_fit('y', task => 'regression');
+-- Beside who the owner is, earlier answers show a block of time that is left out in later rows: coins fall alike
+CREATE TABLE coins (id integer PRIMARY KEY, owner_id integer NOT NULL REFERENCES owners, at timestamptz NOT NULL, y boolean);
+INSERT INTO coins SELECT 30 * k + owner, owner, '2020-01-01'::timestamptz + k * interval '10 days', hashint4(30 * k + owner) > 0
+FROM generate_series(1, 30) AS owner, generate_series(1, 30) AS k;
+SELECT gp_create_graph('coins', tables => '{owners,coins}');
+SELECT gp_create_task('coin', 'coins', target => 'coins.y');
+SELECT loo_score < 0.03 AS blind FROM gp_fit('coin');
 -- A view without a time shows the answers of its table, though no row lacks one
 CREATE VIEW twin_answers AS SELECT id AS twin_id, y AS answer FROM twins;
 SELECT gp_create_graph('twin_answers', tables => '{owners,twins,twin_answers}', keys => '{"twin_answers.twin_id": "twins.id"}');

@@ -9,6 +9,7 @@
 #include "regression/solution.h"
 
 #define ANSWERED_AT_ONCE 8192	/* rows */
+#define CONFIRMED 0.25			/* of what other blocks gain, by earlier ones alone */
 
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
 
@@ -161,6 +162,21 @@ tells_changes(const gp_facts_scale *s)
 	for (int32_t c = 0; c < s->width; c++)
 		tells |= s->column[c].changes && s->column[c].deviation > 0.0;
 	return tells;
+}
+
+/*
+ * True where doubted columns, which one has and the other lacks, are worth it.  Beside a category
+ * of each parent, earlier answers show later rows the label of a block that is left out: its level
+ * is told by these rows.  Earlier blocks cannot see that.
+ */
+static bool
+are_worth_it(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+			 const gp_posterior *other, double margin)
+{
+	double		gain = one->loo_score - other->loo_score;
+
+	return gain >= margin && gp_surely_better(env, problem, one, other) &&
+		!(one->forward_score - other->forward_score < CONFIRMED * gain);
 }
 
 /* Keeps the better of two posteriors. */
@@ -328,8 +344,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
 		other = gp_fit(dev, &weighed);
 		score[GP_FACTS_FITS - 1] = other->loo_score;
-		if (best->loo_score < other->loo_score + scale->margin ||
-			!gp_surely_better(env, problem, best, other))
+		if (!are_worth_it(env, problem, best, other, scale->margin))
 			used = scale->doubted;
 		keep_better(env, &best, other, used < scale->width);
 	}

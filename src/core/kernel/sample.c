@@ -24,7 +24,10 @@ uint64_t *
 gp_hash_features(gp_env *env, const gp_features *x)
 {
 	uint64_t   *hash = gp_alloc_zero(env, x->rows, sizeof(uint64_t));
+	uint64_t   *column = x->dense ? gp_alloc_array(env, x->dims, sizeof(uint64_t)) : NULL;
 
+	for (int64_t j = 0; j < x->dims && column; j++)
+		column[j] = gp_hash(j);
 	GP_EACH(env, i, x->rows, x->csr ? x->csr->start[i] : i * x->dims)
 	{
 		if (x->csr)
@@ -34,9 +37,10 @@ gp_hash_features(gp_env *env, const gp_features *x)
 			uint64_t	bits = gp_bits_at(x->dense, x->type, i * x->dims + j);
 
 			if (bits)
-				hash[i] += gp_hash(gp_hash(j) ^ bits);
+				hash[i] += gp_hash(column[j] ^ bits);
 		}
 	}
+	gp_free(env, column);
 	return hash;
 }
 
@@ -164,7 +168,7 @@ gp_eval_sample(gp_eval *ev, int64_t count)
 {
 	int32_t    *sample = gp_alloc_array(ev->env, count, sizeof(int32_t));
 	/* Of rows that are a factor themselves nothing is known but their numbers. */
-	const int32_t *shuffled = ev->kernel ? gp_eval_shuffled(ev) : NULL;
+	const int32_t *shuffled = ev->kernel && count < ev->n ? gp_eval_shuffled(ev) : NULL;
 
 	for (int64_t k = 0; k < count; k++)
 	{
