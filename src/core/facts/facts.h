@@ -315,10 +315,10 @@ extern gp_problem gp_facts_labelled(gp_env *env, const gp_problem *problem);
 
 /*
  * Fits the weightings of the columns to such a problem, which is live, and returns the posterior
- * of the first that no later one is surely better than by its leave-out score; then
- * without the columns that are doubted, if any.  score has all that were compared: of each
- * weighting, and without those columns (NaN: there are none).  The rows to predict are then
- * answered a block at a time: the posterior has all rows.  Features are those of
+ * of the first that no later one is surely better than by its leave-out score; then without the
+ * columns that are doubted, if any, which earlier blocks have to confirm.  score has all that were
+ * compared: of each weighting, and without those columns (NaN: there are none).  The rows to
+ * predict are then answered a block at a time: the posterior has all rows.  Features are those of
  * gp_task_columns_features, made with scale, whose weights become the better ones; they are spoilt.
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
