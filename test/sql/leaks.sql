@@ -64,6 +64,7 @@ FROM generate_series(1, 30) AS owner, generate_series(1, 30) AS k;
 SELECT gp_create_graph('coins', tables => '{owners,coins}');
 SELECT gp_create_task('coin', 'coins', target => 'coins.y');
 SELECT loo_score < 0.03 AS blind FROM gp_fit('coin');
+SELECT gp_drop_graph('coins');
 -- A view without a time shows the answers of its table, though no row lacks one
 CREATE VIEW twin_answers AS SELECT id AS twin_id, y AS answer FROM twins;
 SELECT gp_create_graph('twin_answers', tables => '{owners,twins,twin_answers}', keys => '{"twin_answers.twin_id": "twins.id"}');
