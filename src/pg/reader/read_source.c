@@ -233,12 +233,13 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	initStringInfo(&q->list);
 }
 
-void
+int
 gnngp_query_add_text(gnngp_query *q, Oid type, char *expression)
 {
 	appendStringInfo(&q->list, "%s%s", q->types == NIL ? "" : ", ", expression);
 	q->types = lappend_oid(q->types, type);
 	q->expressions = lappend(q->expressions, expression);
+	return list_length(q->types) - 1;
 }
 
 const char *

@@ -84,9 +84,9 @@ extern void gnngp_require_reference(const gnngp_table *table, const gnngp_column
 /* Starts a query over a table, which its expressions call t. */
 extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);
 
-/* Selects an expression whose value has this type, or a domain over it. */
+/* Selects an expression whose value has this type, or a domain over it; returns its place. */
 #define gnngp_query_add(q, type, ...) gnngp_query_add_text(q, type, psprintf(__VA_ARGS__))
-extern void gnngp_query_add_text(gnngp_query *q, Oid type, char *expression);
+extern int	gnngp_query_add_text(gnngp_query *q, Oid type, char *expression);
 
 /* What makes a number of this type, money included, one of double precision in a query. */
 extern const char *gnngp_number_cast(Oid base);

@@ -21,8 +21,9 @@ gnngp_moment_expression(const gnngp_column *time, const char *alias)
 char *
 gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 {
-	return psprintf("coalesce(%s, 'infinity')",
-					gnngp_moment_expression(&t->column[t->time].column, alias));
+	return t->time < 0 ? GNNGP_TIMELESS :
+		psprintf("coalesce(%s, 'infinity')",
+				 gnngp_moment_expression(&t->column[t->time].column, alias));
 }
 
 char *

@@ -148,7 +148,7 @@ extern char *gnngp_times_known(const gnngp_tables *s, const gnngp_schema_table *
 /* A column of times as timestamptz: a day that is none is infinite. */
 extern char *gnngp_moment_expression(const gnngp_column *time, const char *alias);
 
-/* The same of a table's time: a row whose time is NULL is never visible. */
+/* The same of a table's time, if any: a row whose time is NULL is never visible. */
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
 
 /*

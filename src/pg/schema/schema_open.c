@@ -85,12 +85,15 @@ leave_table_out(gnngp_tables *s, int table)
 	bool		any = false;
 
 	for (int k = 0; k < t->ncolumns; k++)
-		if (t->column[k].role == GNNGP_COLUMN_CELL)
-		{
-			*(t->column[k].known ? &known : &any) = true;
-			if (!t->column[k].known)
-				t->column[k].role = GNNGP_COLUMN_GATHERED;
-		}
+	{
+		gnngp_schema_column *c = &t->column[k];
+
+		if (c->role != GNNGP_COLUMN_CELL)
+			continue;
+		known = known || c->known;
+		any = any || !c->known;
+		c->role = c->known ? c->role : GNNGP_COLUMN_GATHERED;
+	}
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->relation[r].child == table && !known)
 			s->relation[r].aside = any = true;

@@ -38,17 +38,15 @@ look_row(void *state, const Datum *values, const bool *nulls)
 	gp_encoder_look(l->encoder, identity, at == GP_TIME_ALWAYS ? l->before : at, l->cell);
 }
 
-/* Selects a number that tells rows apart: a hash of the primary key. */
-static void
-add_identity(gnngp_join *j, const gnngp_schema_table *t)
+/* A number that tells rows apart: a hash of the primary key. */
+static char *
+identity_of(const gnngp_schema_table *t)
 {
 	Oid			type;
 
-	if (t->nid == 0)
-		gnngp_query_add(&j->query, INT8OID, "0::pg_catalog.int8");
-	else
-		gnngp_query_add(&j->query, INT8OID, "pg_catalog.hashtextextended((%s)::pg_catalog.text, 0)",
-						gnngp_key_expression(t, "t", t->nid, t->id, &type));
+	return t->nid == 0 ? "0::pg_catalog.int8" :
+		psprintf("pg_catalog.hashtextextended((%s)::pg_catalog.text, 0)",
+				 gnngp_key_expression(t, "t", t->nid, t->id, &type));
 }
 
 /* Has a large table sampled; the same rows each time. */
@@ -80,17 +78,14 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 	if (is_rollup)
 		gnngp_join_rollup(j, rollup);
 	else if (key >= 0)
-		gnngp_join_key(j, key);
+		gnngp_join_key(j, key, NULL);
 	else
 		gnngp_join_row(j);
 	l.part = &j->part[0];
 	l.visible = l.part->visible;
 	/* Children, and keys, are looked at as of the time of the row that they are part of. */
 	if (encoding >= s->ntables && t->time >= 0)
-	{
-		l.visible = list_length(j->query.types);
-		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));
-	}
+		l.visible = gnngp_query_add_text(&j->query, TIMESTAMPTZOID, gnngp_time_expression(t, "t"));
 	bool	   *known = palloc(sizeof(bool) * Max(l.part->ncells, 1));
 	gp_cell_kind *kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
 	for (int i = 0; i < l.part->ncells; i++)
@@ -104,8 +99,7 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
 	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind,
 								  l.visible < 0 ? before : before - 1, known);
-	l.identity = list_length(j->query.types);
-	add_identity(j, t);
+	l.identity = gnngp_query_add_text(&j->query, INT8OID, identity_of(t));
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
 	return gp_encoder_finish(l.encoder, encoding < s->ntables);
 }

@@ -92,26 +92,15 @@ has_room(gnngp_join *j, int more)
 	return room;
 }
 
-/* Selects an expression; returns its column. */
-static int
-select_column(gnngp_join *j, Oid type, const char *expression)
-{
-	gnngp_query_add(&j->query, type, "%s", expression);
-	return list_length(j->query.types) - 1;
-}
-
 /* Adds a part, and selects its cells. */
-static gnngp_part *
+static void
 add_part(gnngp_join *j, gnngp_part part)
 {
-	gnngp_part *p = &j->part[j->nparts++];
-
 	part.first = list_length(j->query.types);
 	for (int i = 0; i < part.ncells; i++)
 		gnngp_query_add(&j->query, part.cell[i].type.read_as, "%s.%s", part.alias,
 						part.cell[i].expression);
-	*p = part;
-	return p;
+	j->part[j->nparts++] = part;
 }
 
 /*
@@ -126,18 +115,18 @@ add_row(gnngp_join *j, int relation, const char *name, const char *alias, const 
 	gnngp_part	row = {.name = name,.relation = relation,.alias = alias,.encoding = table,
 		.table = table,.level = level,.visible = -1};
 
-	row.there = there ? select_column(j, BOOLOID, there) : -1;
+	row.there = there ? gnngp_query_add(&j->query, BOOLOID, "%s", there) : -1;
 	if (t->time >= 0)
 	{
 		const char *time = gnngp_time_expression(t, alias);
 		/* What a row refers to is there with it. */
 		const char *known = level == 0 ? gnngp_known_expression(t, alias) : time;
 
-		row.visible = select_column(j, TIMESTAMPTZOID, time);
+		row.visible = gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", time);
 		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
 	}
 	row.cell = table_cells(j->schema, table, &row.ncells);
-	(void) add_part(j, row);
+	add_part(j, row);
 }
 
 void
@@ -153,16 +142,17 @@ gnngp_join_as_of(gnngp_join *j)
 		j->as_of = psprintf("greatest(%s)", j->visible.data);
 }
 
-gnngp_part *
-gnngp_join_key(gnngp_join *j, int relation)
+void
+gnngp_join_key(gnngp_join *j, int relation, const gnngp_part *parent)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source));
 
 	*cell = key_cell(j->schema, relation, GP_CELL_KEY);
-	return add_part(j, (gnngp_part) {.name = r->name,.relation = relation,.alias = j->root,
+	add_part(j, (gnngp_part) {.name = r->name,.relation = relation,.alias = j->root,
 		.encoding = gnngp_key_encoding(j->schema, relation),.table = r->child,
-		.there = -1,.visible = -1,.ncells = 1,.cell = cell});
+		.level = parent ? parent->level : 0,.there = parent ? parent->there : -1,
+		.visible = parent ? parent->visible : -1,.ncells = 1,.cell = cell});
 }
 
 const gnngp_part *
@@ -186,12 +176,8 @@ gnngp_join_keys(gnngp_join *j)
 			s->table[j->table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
 		const gnngp_part *parent = is_used ? gnngp_join_parent(j, r) : NULL;
 
-		if (parent == NULL || !has_room(j, 0))
-			continue;
-		gnngp_part *key = gnngp_join_key(j, r);
-		key->level = parent->level;
-		key->there = parent->there;
-		key->visible = parent->visible;
+		if (parent && has_room(j, 0))
+			gnngp_join_key(j, r, parent);
 	}
 }
 
@@ -392,7 +378,7 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 		appendStringInfo(&j->first, "%s%s.v", j->first.len > 0 ? ", " : "", alias);
 		return;
 	}
-	(void) add_part(j, (gnngp_part) {.name = r->name,.relation = u->relation,.alias = alias,
+	add_part(j, (gnngp_part) {.name = r->name,.relation = u->relation,.alias = alias,
 		.encoding = gnngp_rollup_encoding(j->schema, rollup),.table = -1,
 		.there = -1,.visible = -1,.ncells = u->ncells,.cell = u->cell});
 }
@@ -411,8 +397,8 @@ gnngp_join_rollups(gnngp_join *j)
 int
 gnngp_join_visible(gnngp_join *j)
 {
-	return select_column(j, TIMESTAMPTZOID, j->visible.len == 0 ? GNNGP_TIMELESS :
-						 psprintf("greatest(%s)", j->visible.data));
+	return gnngp_query_add_text(&j->query, TIMESTAMPTZOID, j->visible.len == 0 ? GNNGP_TIMELESS :
+								psprintf("greatest(%s)", j->visible.data));
 }
 
 /* Tells of the children that are part of a row. */

@@ -114,11 +114,11 @@ extern void gnngp_join_as_of(gnngp_join *j);
 extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 
 /*
- * Adds which rows a row refers to, as parts: by each key of one column, which is known when the
- * parent is, or by a relation, at all times.
+ * Adds which rows a row refers to, as parts: by each key of one column, or by that of a relation,
+ * which is known when the parent is; NULL: always.
  */
 extern void gnngp_join_keys(gnngp_join *j);
-extern gnngp_part *gnngp_join_key(gnngp_join *j, int relation);
+extern void gnngp_join_key(gnngp_join *j, int relation, const gnngp_part *parent);
 
 /* The part that is the parent of a row by a relation, or NULL. */
 extern const gnngp_part *gnngp_join_parent(const gnngp_join *j, int relation);

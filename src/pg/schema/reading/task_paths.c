@@ -13,7 +13,6 @@ typedef struct path_rows
 	gnngp_task_reading *r;
 	Oid			id_type;
 	Oid			key_type;
-	bool		timed;
 	gp_metapath_pair *pair;
 	int64		n;
 	int64		room;
@@ -25,7 +24,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	path_rows  *p = state;
 	gnngp_task_reading *r = p->r;
 	int32		entity = gnngp_key_number(&r->entities, values[0], nulls[0], p->id_type);
-	gp_time		at = p->timed ? gnngp_time_of(values[2], nulls[2]) : GP_TIME_ALWAYS;
+	gp_time		at = gnngp_time_of(values[2], nulls[2]);
 
 	if (entity < 0 || nulls[1])
 		return;
@@ -61,10 +60,8 @@ read_path(gnngp_task_reading *r, gp_metapath *metapath, const gnngp_schema_relat
 	gnngp_query_init(&q, &t->table);
 	p.id_type = gnngp_query_add_key(&q, entities, by ? "e" : "t", 1, &r->id);
 	p.key_type = gnngp_query_add_key(&q, t, "t", to->n, to->from);
-	p.timed = t->time >= 0;
-	r->timeless_path |= !p.timed;
-	if (p.timed)
-		gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));
+	r->timeless_path |= t->time < 0;
+	gnngp_query_add_text(&q, TIMESTAMPTZOID, gnngp_time_expression(t, "t"));
 	if (by)
 		q.joins = psprintf(" JOIN %s e ON %s", entities->table.quoted, gnngp_join_equals(r->schema, by, "t", "e"));
 	q.condition = gnngp_key_condition(t, "t", to->n, to->from);

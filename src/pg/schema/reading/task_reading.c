@@ -140,8 +140,7 @@ gnngp_reading_entity_times(gnngp_task_reading *r)
 		e.from[i] = GNNGP_NOWHERE;
 	gnngp_query_init(&q, &t->table);
 	e.type = gnngp_query_add_key(&q, t, "t", 1, &r->id);
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? GNNGP_TIMELESS :
-					gnngp_time_expression(t, "t"));
+	gnngp_query_add_text(&q, TIMESTAMPTZOID, gnngp_time_expression(t, "t"));
 	if (asks_few(r, t))
 		ask_for(&q, t, "t", 1, &r->id, r->integer_ids);
 	gnngp_give_keys(&q, &r->entities);
@@ -237,8 +236,7 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 	/* Where the two columns are of different kinds their texts are compared. */
 	if (type != facts->key_type)
 		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
-	facts->fact_key_column = list_length(j->query.types);
-	gnngp_query_add(&j->query, facts->key_type, "%s", key);
+	facts->fact_key_column = gnngp_query_add_text(&j->query, facts->key_type, key);
 	if (few)
 		ask_for(&j->query, t, alias, by->n, by->from, integer);
 	if (few)

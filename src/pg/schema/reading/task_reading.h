@@ -28,7 +28,7 @@ typedef struct gnngp_fact_relation
 	/* As it is planned: */
 	const char *name;
 	int			relation;		/* from the facts' table */
-	int			by;				/* whose child has the key: the same, or of the table between */
+	int			by;				/* whose child has the key: the same, or the next, to the entity */
 	int			part;			/* whose key finds them; 0: the entity, else one of its parents */
 	int			entity_key_column;	/* of the query for the entities: that key */
 	Oid			key_type;
