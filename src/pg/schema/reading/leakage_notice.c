@@ -183,7 +183,7 @@ clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *l
 	const gnngp_part *part = &r->own->part[p];
 	const gp_encoding *encoding = r->transform->encoding[part->encoding];
 	int32		group = gp_task_columns_group_first(r->columns, r->own_group[p]);
-	const gnngp_cell_source *told = NULL;
+	const gnngp_cell_source *noticed = NULL;
 
 	for (int32 k = 0; k < encoding->nparts; k++)
 	{
@@ -195,9 +195,9 @@ clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *l
 			!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, e->width))
 			continue;
 		gp_task_columns_clear(r->columns, first, e->width);
-		if (told != cell)
+		if (noticed != cell)
 			gnngp_notice_later(r->schema, cell, "Nearly all rows to predict have the same value, and far fewer of the newest labelled rows.");
-		told = cell;
+		noticed = cell;
 	}
 }
 

@@ -84,10 +84,9 @@ gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys)
 	Datum	   *element = palloc_extended(sizeof(Datum) * Max(keys->n, 1), MCXT_ALLOC_HUGE);
 	for (int32 i = 0; i < keys->n; i++)
 		element[i] = integer ? Int64GetDatum(keys->key[i]) : CStringGetTextDatum(keys->text[i]);
-	q->array = PointerGetDatum(integer ? construct_array(element, keys->n, INT8OID, 8, true,
-														 TYPALIGN_DOUBLE) :
-							   construct_array(element, keys->n, TEXTOID, -1, false,
-											   TYPALIGN_INT));
+	q->array = PointerGetDatum(construct_array(element, keys->n, integer ? INT8OID : TEXTOID,
+											   integer ? 8 : -1, integer,
+											   integer ? TYPALIGN_DOUBLE : TYPALIGN_INT));
 	pfree(element);
 }
 
@@ -238,12 +237,13 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
 	facts->fact_key_column = gnngp_query_add_text(&j->query, facts->key_type, key);
 	if (few)
+	{
 		ask_for(&j->query, t, alias, by->n, by->from, integer);
-	if (few)
 		j->asked = facts->by == facts->relation ? key_is_asked(t, "s", by->n, by->from, integer) :
 			psprintf("EXISTS (SELECT FROM %s m WHERE %s AND %s)", t->table.quoted,
 					 gnngp_join_equals(s, &s->relation[facts->relation], "s", "m"),
 					 key_is_asked(t, "m", by->n, by->from, integer));
+	}
 	gnngp_join_as_of(j);
 	gnngp_join_parents(j, facts->relation);
 	gnngp_join_rollups(j);
@@ -282,14 +282,13 @@ gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const
 
 /* Tells of a column of a part that is written later than its row. */
 static void
-notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
+notice_encoding_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 {
 	const gnngp_tables *s = r->schema;
-	const gnngp_cell_source *c = &p->cell[e->column];
 	const char *of = p->table >= 0 ? NULL :
 		s->table[s->relation[p->relation].parent].table.name;
 
-	gnngp_notice_later(s, c,
+	gnngp_notice_later(s, &p->cell[e->column],
 					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
 					   of == NULL ? "It is NULL in the newest rows, and in few others." :
 					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
@@ -313,7 +312,7 @@ learn_encoding(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 
 		if (!told && e->kind != GP_CELL_KIND &&
 			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
-			notice_later(r, p, e);
+			notice_encoding_later(r, p, e);
 	}
 }
 
