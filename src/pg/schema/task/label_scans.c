@@ -42,7 +42,7 @@ column_of(Node *node)
 }
 
 static void
-find_columns(const SeqScan *scan, costly_scan *found)
+find_compared(const SeqScan *scan, costly_scan *found)
 {
 	ListCell   *cell;
 
@@ -84,7 +84,7 @@ look_at(const Plan *plan, costly_scan *most)
 	{
 		costly_scan found;
 
-		find_columns((const SeqScan *) plan, &found);
+		find_compared((const SeqScan *) plan, &found);
 		if (found.equal != NIL)
 			*most = found;
 	}
