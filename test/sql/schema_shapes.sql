@@ -261,4 +261,20 @@ SELECT gp_create_task('z', 'axles', 'hub.y');
 SELECT labelled FROM gp_fit('z');
 SELECT aggregate FROM gp_explain('z', 5, k => 100) WHERE relation = 'axles.hub' ORDER BY aggregate COLLATE "C";
 SELECT gp_drop_graph('axles');
+-- Nor are they known where what would say since when is not read with them
+DROP TABLE turns;
+INSERT INTO marks SELECT 100 + id, at + interval '1 day' FROM hub;
+DO $$ BEGIN
+    FOR k IN 36..40 LOOP
+        EXECUTE format('ALTER TABLE axles ADD k%s integer DEFAULT 1 REFERENCES spoke%1$s', k);
+    END LOOP;
+END $$;
+ALTER TABLE axles ADD mark integer REFERENCES marks;
+INSERT INTO axles (id, hub) SELECT 100 + id, id FROM hub WHERE y;
+UPDATE axles SET mark = 100 + hub;
+SELECT gp_create_graph('cut', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(axles|marks|spoke)') || 'hub'::regclass,
+    exclude => ARRAY(SELECT 'hub.k' || k FROM generate_series(1, 40) AS k));
+SELECT gp_create_task('c', 'cut', 'hub.y');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('c');
+SELECT gp_drop_graph('cut');
 DROP SCHEMA shapes CASCADE;

@@ -14,15 +14,14 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-/* True for a table whose rows have a time, or refer to such rows by a relation that is used. */
-static bool
-is_timed(const gnngp_tables *s, int table, int levels)
+bool
+gnngp_is_timed(const gnngp_tables *s, int table, int levels)
 {
 	bool		timed = s->table[table].time >= 0;
 
 	for (int r = 0; r < s->nrelations && levels > 0 && !timed; r++)
 		timed = s->relation[r].child == table && !s->relation[r].aside &&
-			is_timed(s, s->relation[r].parent, levels - 1);
+			gnngp_is_timed(s, s->relation[r].parent, levels - 1);
 	return timed;
 }
 
@@ -35,8 +34,8 @@ require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
 {
 	const gnngp_schema_table *t = &s->table[r->child];
 
-	if (t->timeless || is_timed(s, r->child, GNNGP_MOST_LEVELS) ||
-		!is_timed(s, r->parent, GNNGP_MOST_LEVELS - 1))
+	if (t->timeless || gnngp_is_timed(s, r->child, GNNGP_MOST_LEVELS) ||
+		!gnngp_is_timed(s, r->parent, GNNGP_MOST_LEVELS - 1))
 		return;
 	if (!r->excluded)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE,
@@ -172,7 +171,7 @@ set_answers_aside(gnngp_tables *s, int table, int column)
 	bool	   *timed = palloc(sizeof(bool) * s->ntables);
 
 	for (int i = 0; i < s->ntables; i++)
-		timed[i] = i != table && is_timed(s, i, GNNGP_MOST_LEVELS);
+		timed[i] = i != table && gnngp_is_timed(s, i, GNNGP_MOST_LEVELS);
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		gnngp_schema_relation *r = &s->relation[i];
@@ -182,7 +181,7 @@ set_answers_aside(gnngp_tables *s, int table, int column)
 			r->aside = r->aside || (column >= 0 && r->child == table && r->from[k] == column);
 	}
 	for (int i = 0; i < s->ntables; i++)
-		if (timed[i] && !is_timed(s, i, GNNGP_MOST_LEVELS) && leave_table_out(s, i))
+		if (timed[i] && !gnngp_is_timed(s, i, GNNGP_MOST_LEVELS) && leave_table_out(s, i))
 			s->table[i].left_out = "the key that says since when its rows are known tells the answer";
 	gnngp_set_relations_aside(s);
 }

@@ -227,7 +227,18 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 void
 gnngp_join_parents(gnngp_join *j, int but)
 {
+	const gnngp_tables *s = j->schema;
+	bool		waits = but >= 0 && s->table[j->table].time < 0 && !s->table[j->table].timeless;
+
 	join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
+	/* Facts without a time whose latest parent may not be among those joined are never known. */
+	for (int r = 0; j->cut && waits && r < s->nrelations; r++)
+		if (r != but && s->relation[r].child == j->table && !s->relation[r].aside &&
+			gnngp_is_timed(s, s->relation[r].parent, GNNGP_MOST_LEVELS - 1))
+		{
+			add_time(j, "'infinity'::pg_catalog.timestamptz");
+			return;
+		}
 }
 
 const char *
