@@ -14,17 +14,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-bool
-gnngp_is_timed(const gnngp_tables *s, int table, int levels)
-{
-	bool		timed = s->table[table].time >= 0;
-
-	for (int r = 0; r < s->nrelations && levels > 0 && !timed; r++)
-		timed = s->relation[r].child == table && !s->relation[r].aside &&
-			gnngp_is_timed(s, s->relation[r].parent, levels - 1);
-	return timed;
-}
-
 /*
  * 22023, or 42501 where it may not be read, for the one key that says since when rows without a
  * time are known: they would be so always.

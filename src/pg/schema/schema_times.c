@@ -178,6 +178,17 @@ gnngp_refers_to(const gnngp_tables *s, int table, int parent)
 	return false;
 }
 
+bool
+gnngp_is_timed(const gnngp_tables *s, int table, int levels)
+{
+	bool		timed = s->table[table].time >= 0;
+
+	for (int r = 0; r < s->nrelations && levels > 0 && !timed; r++)
+		timed = s->relation[r].child == table && !s->relation[r].aside &&
+			gnngp_is_timed(s, s->relation[r].parent, levels - 1);
+	return timed;
+}
+
 /* 42702 where a table has several columns that may be its time: that is the user's to say. */
 static void
 require_one_time(const gnngp_tables *s)
