@@ -21,7 +21,8 @@ gnngp_errhint(const char *hint)
 
 /* A NOTICE of the same form, and one with a detail (notices.c). */
 #define gnngp_notice(hint, ...) gnngp_notice_report(psprintf(__VA_ARGS__), NULL, hint)
-#define gnngp_notice_detail(detail, hint, ...) gnngp_notice_report(psprintf(__VA_ARGS__), detail, hint)
+#define gnngp_notice_detail(detail, hint, ...) \
+	gnngp_notice_report(psprintf(__VA_ARGS__), detail, hint)
 
 extern void gnngp_notice_report(const char *message, const char *detail, const char *hint);
 
