@@ -73,8 +73,7 @@ write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 	gp_score_context f;
 	double	   *score;
 
-	gp_score_context_open(&f, dev, graph, x, GP_LINK_STEPS,
-					   GP_LINK_POWERS, NULL);
+	gp_score_context_open(&f, dev, graph, x, GP_LINK_STEPS, NULL);
 	score = gp_alloc_array(dev->env, pairs->n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, pairs->n, pairs->src, pairs->dst, score);
 	for (int64_t e = 0; e < pairs->n; e++)
