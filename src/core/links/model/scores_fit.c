@@ -18,7 +18,10 @@ enum kind
 	LINKS, RANDOM, OTHER, RIVALS, CALIBRATION, KINDS, LABELLED = RIVALS
 };
 
-/* Penalties of a Gaussian process. */
+/*
+ * Penalties of a Gaussian process.  With features the first is the only one: held-out random pairs
+ * would choose the second, by which likely links rank worse.
+ */
 static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
@@ -478,11 +481,12 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	gp_link_regression plain = gp_link_regression_open(dev, r->n, r->width, r->score, false);
 	gp_link_regression process = {0};
+	int			count = r->item ? 0 : r->prepared.features ? 1 : PENALTIES;
 	trial		best = try_regression(r, &model->held, &plain, 1.0);
 
-	if (r->item == NULL)
+	if (count > 0)
 		process = gp_link_regression_open(dev, r->n, r->width, r->score, true);
-	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
+	for (int k = 0; k < count; k++)
 	{
 		trial		other = try_regression(r, &model->held, &process, penalties[k]);
 
@@ -495,7 +499,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	model->alpha = best.alpha;
 	model->root = best.root;
 	gp_link_regression_close(&plain);
-	if (r->item == NULL)
+	if (count > 0)
 		gp_link_regression_close(&process);
 	for (int f = 0; f < r->folds; f++)
 	{
