@@ -48,8 +48,17 @@ SET gnngp.device = 'auto';
 RESET ROLE;
 DROP ROLE gnngp_user;
 
--- What was set before the library was loaded and is none is dropped, as the server's own settings are
+-- What was set before the library was loaded is refused when it is used
 \c -
 SET gnngp.device = 'gpu';
-LOAD 'gnngp';
+CREATE TABLE n (id integer);
+CREATE TABLE e (src integer, dst integer);
+CREATE VIEW labelled AS SELECT i AS id, i % 2 AS y FROM generate_series(1, 10) i;
+SELECT gp_create_graph('g', 'labelled', 'e', target => 'y');
 SHOW gnngp.device;
+SELECT gp_fit('g');
+SET gnngp.device = 'cpu';
+SELECT nodes, device FROM gp_fit('g', nugget => 1);
+SELECT gp_drop_graph('g');
+DROP TABLE n, e;
+DROP VIEW labelled;

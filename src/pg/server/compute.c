@@ -31,7 +31,7 @@ gnngp_compile_kernel(gp_env *env, const char *kernel)
 gp_device *
 gnngp_device_open(gp_env *env, int threads)
 {
-	if (gnngp_setting_device == GNNGP_DEVICE_CUDA)
+	if (gnngp_setting_device() == GNNGP_DEVICE_CUDA)
 		return gnngp_gpu_open(env);
 	return gp_device_cpu(env, threads > 0 ? threads : gnngp_setting_threads());
 }
@@ -87,7 +87,7 @@ run_guarded(gp_env *env, int threads, gnngp_work work, void *arg)
 void
 gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg)
 {
-	if (!planned || gnngp_setting_device != GNNGP_DEVICE_AUTO ||
+	if (!planned || gnngp_setting_device() != GNNGP_DEVICE_AUTO ||
 		!run_guarded(gnngp_env_create_child(env), threads, work, arg))
 		run_once(env, threads, false, work, arg);
 }

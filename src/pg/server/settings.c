@@ -1,9 +1,13 @@
 /*
  * settings.c - the settings with the prefix gnngp.
  *
- * A session can set any name with a dot before the library is loaded.  The limits are the
- * administrator's: what a connection brings along takes the place of the configured value, and is
- * refused only when the library is loaded.  The limit is not known then, and nothing computes.
+ * A session can set any name with a dot before the library is loaded.  A value
+ * that the check hook then rejected would be dropped with a warning, and the
+ * computation run on some other device; it is kept, and refused when it is used.
+ *
+ * The same holds for the limits, which are the administrator's.  What a connection
+ * brings along takes the place of the configured value, and is refused only when the
+ * library is loaded: the limit is not known then, and nothing computes.
  */
 #include "postgres.h"
 
@@ -23,11 +27,13 @@ extern PGDLLEXPORT void _PG_init(void);
 
 #define SMALLEST_LIMIT 1024		/* kB */
 #define MOST_THREADS 1024
+#define DEVICE_HINT "Valid values are auto, cpu and cuda."
 
+static char *device_setting = NULL;
+static bool defining = false;
 static bool option_taken = false;
 static const char *lost_limit = NULL;
 void		(*gnngp_cache_size_changed) (size_t most) = NULL;
-int			gnngp_setting_device = GNNGP_DEVICE_AUTO;
 bool		gnngp_setting_refresh_guard = false;
 int			gnngp_setting_gpu = 0;
 double		gnngp_setting_gpu_start_cost = 0.5;
@@ -38,6 +44,33 @@ static int	memory_limit_setting = 0;
 static int	link_cache_size_setting = 0;
 static bool dump_live_state_setting = true;	/* read by the condition of gp_block's dump */
 static int	gpu_memory_limit_setting = 0;
+
+/* Translates a device's name; false when there is no such device. */
+static bool
+parse_device(const char *value, gnngp_device_choice *choice)
+{
+	static const char *const names[] = {"auto", "cpu", "cuda"};
+
+	for (int i = 0; value != NULL && i < (int) lengthof(names); i++)
+		if (pg_strcasecmp(value, names[i]) == 0)
+		{
+			*choice = (gnngp_device_choice) i;
+			return true;
+		}
+	return false;
+}
+
+/* Refuses a misspelt device when it is set, but not one from before the library was loaded. */
+static bool
+check_device(char **newval, void **extra, GucSource source)
+{
+	gnngp_device_choice choice;
+
+	if (defining || parse_device(*newval, &choice))
+		return true;
+	GUC_check_errhint(DEVICE_HINT);
+	return false;
+}
 
 /* Notes that a value of the connection's options has come so far; only permitted ones do. */
 static bool
@@ -137,17 +170,14 @@ define_gpu_settings(void)
 void
 _PG_init(void)
 {
-	static const struct config_enum_entry devices[] = {
-		{"auto", GNNGP_DEVICE_AUTO, false}, {"cpu", GNNGP_DEVICE_CPU, false},
-		{"cuda", GNNGP_DEVICE_CUDA, false}, {NULL, 0, false}
-	};
-
 	HOLD_INTERRUPTS();
-	DefineCustomEnumVariable("gnngp.device",
-							 "Where kernels are computed: auto, cpu or cuda.",
-							 "auto takes a GPU where a fit is expected to gain by it.",
-							 &gnngp_setting_device, GNNGP_DEVICE_AUTO, devices, PGC_USERSET, 0,
-							 NULL, NULL, NULL);
+	defining = true;
+	DefineCustomStringVariable("gnngp.device",
+							   "Where kernels are computed: auto, cpu or cuda.",
+							   "auto takes a GPU where a fit is expected to gain by it.",
+							   &device_setting, "auto", PGC_USERSET, 0,
+							   check_device, NULL, NULL);
+	defining = false;
 	DefineCustomIntVariable("gnngp.threads",
 							"Threads that one computation may use.",
 							"0 means max_parallel_maintenance_workers + 1; more than gnngp.max_threads has no effect.",
@@ -179,6 +209,18 @@ _PG_init(void)
 	define_gpu_settings();
 	MarkGUCPrefixReserved("gnngp");
 	RESUME_INTERRUPTS();
+}
+
+gnngp_device_choice
+gnngp_setting_device(void)
+{
+	gnngp_device_choice choice;
+
+	if (!parse_device(device_setting, &choice))
+		gnngp_raise(INVALID_PARAMETER_VALUE, DEVICE_HINT,
+					"invalid value for parameter \"%s\": \"%s\"", "gnngp.device",
+					device_setting ? device_setting : "");
+	return choice;
 }
 
 /* Refuses to compute without the limit that the administrator may have set. */

@@ -4,17 +4,18 @@
 #ifndef GNNGP_SETTINGS_H
 #define GNNGP_SETTINGS_H
 
-/* Where to compute. */
-enum gnngp_device_choice
+typedef enum gnngp_device_choice
 {
 	GNNGP_DEVICE_AUTO,
 	GNNGP_DEVICE_CPU,
 	GNNGP_DEVICE_CUDA
-};
-extern int	gnngp_setting_device;
+} gnngp_device_choice;
 
 /* The limits among those below raise 42501 when this session has overwritten one without the right
  * to. */
+
+/* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
+extern gnngp_device_choice gnngp_setting_device(void);
 
 /* The threads of a computation: at least 1, at most gnngp.max_threads and the processors. */
 extern int	gnngp_setting_threads(void);

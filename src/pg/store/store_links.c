@@ -115,7 +115,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 {
 	const gnngp_link_part *part = &model->link;
 	const gnngp_kept_key key = {GNNGP_KEPT_LINKS, brief, model->id, part->version, part->fitted,
-		part->nodes, part->integer_ids, gnngp_setting_device
+		part->nodes, part->integer_ids, gnngp_setting_device()
 	};
 	gnngp_open_links *open = gnngp_env_resume(key);
 	gnngp_arrays list;
@@ -126,7 +126,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 	open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
 	open->env = env;
 	memcpy(open->key, key, sizeof(open->key));
-	open->brief = brief && gnngp_setting_device != GNNGP_DEVICE_CUDA;
+	open->brief = brief && gnngp_setting_device() != GNNGP_DEVICE_CUDA;
 	(void) gnngp_arrays_read(env, model, "link", &list, &open->ids);
 	if (open->ids.n != model->link.nodes)
 		gnngp_store_corrupted(model, "the ids of its link part are missing");

@@ -18,8 +18,8 @@
 static bool
 goes_to_gpu(const gp_plan *plan, int threads)
 {
-	return gnngp_setting_device == GNNGP_DEVICE_CUDA ||
-		(gnngp_setting_device == GNNGP_DEVICE_AUTO && gnngp_gpu_suits(plan, threads));
+	return gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_suits(plan, threads));
 }
 
 /* What an estimate of nodes plans, and what it comes to. */
