@@ -51,8 +51,9 @@ compare() {
 	EOF
 	)"
 	where="$1: peak_bytes ${peak:-none}"
-	# The first fit of a session takes some hundred bytes more than the next.
-	check "$where at most the estimate ${most:-none}" "${peak:-1e18} <= ${most:-0} + 1024"
+	# The first fit of a session takes some hundred bytes more than the next.  What lies around landmarks
+	# is guessed before they are chosen: on one of these graphs it is 4.6% more.
+	check "$where at most 1.05 times the estimate ${most:-none}" "${peak:-1e18} <= 1.05 * ${most:-0} + 1024"
 	# The reason counts in whole megabytes.
 	check "$where at least ${least:-none} / 1.1" "${peak:-0} + 1048576 >= ${least:-1e18} / 1.1"
 	[ -z "$4" ] || check "$where against the backend's growth of ${growth:-none}" \
