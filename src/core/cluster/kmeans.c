@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "base/sort.h"
 #include "cluster.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "kernel/prepared.h"
 
 #define STARTS 10				/* of which the best is kept */

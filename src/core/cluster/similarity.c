@@ -6,7 +6,7 @@
  * whole matrix, or the low-rank factor on the nodes of highest degree.
  */
 #include "cluster.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "kernel/prepared.h"
 
 static void

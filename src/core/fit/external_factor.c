@@ -33,7 +33,7 @@ predict_rows(gp_device *dev, const gp_external_factor *factor, gp_primal *primal
 	return gp_primal_end(primal, fit, leverage);
 }
 
-/* The prior's variances where a value asks for them (lowrank.c); else none. */
+/* The prior's variances where a value asks for them (lowrank_posterior.c); else none. */
 static gp_kept_rows
 keep_prior(gp_device *dev, const gp_problem *problem, const gp_external_factor *factor,
 		   const gp_posterior *out, double *row)
@@ -80,7 +80,7 @@ finish_rows(gp_device *dev, const gp_problem *problem, const gp_external_factor 
 		out->kept.move(out->kept.state, band.first, band.count, row, false);
 		if (prior.move)
 			prior.move(prior.state, band.first, band.count, norm, false);
-		/* What is left of a variance is its leverage times the noise (lowrank.c). */
+		/* What is left of a variance is its leverage times the noise (lowrank_posterior.c). */
 		for (int64_t i = 0; i < band.count; i++)
 		{
 			part.variance[i] = solution->noise * row[i * width];

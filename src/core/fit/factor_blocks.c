@@ -7,7 +7,7 @@
  * and of the whole graph, whose features are the columns.  All matrices are the host's.
  */
 #include "fit_internal.h"
-#include "low_rank.h"
+#include "factor.h"
 
 #define BAND 16					/* columns that an operator takes at once: a row of the device */
 

@@ -8,7 +8,7 @@
 #include "kernel/live/live_state.h"
 #include "regression/solution.h"
 
-/* exact.c, lowrank.c: fill the posterior's arrays but not its probabilities. */
+/* exact_posterior.c, lowrank_posterior.c: fill the posterior's arrays but not its probabilities. */
 extern gp_solution gp_regress_exact(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);

@@ -10,7 +10,7 @@
 #include "base/hash_table.h"
 #include "base/sort.h"
 #include "fit_internal.h"
-#include "low_rank.h"
+#include "factor.h"
 #include "kernel/prepared.h"
 
 #define AUTOMATIC_WORK 2e12		/* nodes times the squared rank of a factor, at most */

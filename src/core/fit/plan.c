@@ -5,7 +5,7 @@
  * would take much longer than the low-rank one.
  */
 #include "fit_internal.h"
-#include "low_rank.h"
+#include "factor.h"
 #include "kernel/prepared.h"
 #include "precision/precision_fit.h"
 

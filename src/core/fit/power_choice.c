@@ -6,7 +6,7 @@
  */
 #include "kernel/prepared.h"
 #include "fit_internal.h"
-#include "low_rank.h"
+#include "factor.h"
 
 #define FEWEST_LABELS 20		/* that the choice of a power needs */
 #define MOST_OF_A_CLASS 50		/* labels a class, on average, from which 1 is right */

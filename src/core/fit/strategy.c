@@ -4,7 +4,7 @@
  * The planner runs the same on a device that only accounts.
  */
 #include "fit_internal.h"
-#include "low_rank.h"
+#include "factor.h"
 
 void
 gp_notice_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)

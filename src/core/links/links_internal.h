@@ -5,7 +5,7 @@
 #define GP_LINKS_INTERNAL_H
 
 #include "base/sort.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "numeric/numeric.h"
 #include "regression/regression.h"
 #include "links.h"

@@ -19,7 +19,7 @@
  * rows.
  */
 #include "base/sort.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "live_rows.h"
 
 #define WIDTH 1024				/* nodes that are chosen from */

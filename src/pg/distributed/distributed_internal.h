@@ -4,7 +4,7 @@
 #ifndef GNNGP_DISTRIBUTED_INTERNAL_H
 #define GNNGP_DISTRIBUTED_INTERNAL_H
 
-#include "core/fit/low_rank.h"
+#include "core/fit/factor.h"
 #include "pg/reader/read_ids.h"
 #include "pg/types/types.h"
 #include "placement.h"

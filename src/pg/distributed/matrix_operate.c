@@ -11,7 +11,7 @@
  */
 #include "postgres.h"
 
-#include "core/fit/low_rank.h"
+#include "core/fit/factor.h"
 #include "core/graph/graph.h"
 #include "distributed_internal.h"
 #include "pg/catalog/catalog.h"

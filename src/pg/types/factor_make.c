@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "core/fit/low_rank.h"
+#include "core/fit/factor.h"
 #include "types.h"
 
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */

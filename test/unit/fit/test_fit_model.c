@@ -3,7 +3,7 @@
  * data, the planner's bytes, equal bits, cancels, and every allocation failing.
  */
 #include "fit/fit_internal.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "base/sort.h"
 #include "test_env.h"
 #include "test_world.h"

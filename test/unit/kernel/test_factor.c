@@ -3,7 +3,7 @@
  * from it against a fit's.
  */
 #include "fit/fit_internal.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

@@ -5,7 +5,7 @@
  * 1e-3 in float, for every way of computing them: columns, full recursion, factor.
  */
 #include "fit/fit_internal.h"
-#include "fit/low_rank.h"
+#include "fit/factor.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

@@ -1,8 +1,8 @@
 /*
- * low_rank.h - low-rank factors beyond a fit: what links, groups and live models take.
+ * factor.h - low-rank factors beyond a fit: what links, groups and live models take.
  */
-#ifndef GP_LOW_RANK_H
-#define GP_LOW_RANK_H
+#ifndef GP_FIT_FACTOR_H
+#define GP_FIT_FACTOR_H
 
 #include "fit.h"
 
@@ -45,8 +45,10 @@ extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_
 /* out = rows w in w's type, the last row of w being a constant where it has one more. */
 extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, gp_matrix out);
 
-/* lowrank.c: noise q_i' B^-1 q_i of every row of a factor for the Cholesky factor l of B, which is
- * taken. */
+/*
+ * lowrank_posterior.c: noise q_i' B^-1 q_i of every row of a factor for the Cholesky factor l of B,
+ * which is taken.
+ */
 extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise,
 								 double *variance);
 /* |q_i|^2 of every row. */
@@ -58,4 +60,4 @@ extern void gp_lowrank_norms(gp_eval *ev, gp_factor *f, double *norm);
  */
 extern void gp_plan_check_factors(gp_eval *ev, double limit);
 
-#endif							/* GP_LOW_RANK_H */
+#endif							/* GP_FIT_FACTOR_H */

@@ -1,12 +1,12 @@
 /*
- * lowrank.c - the posterior from a low-rank factor.
+ * lowrank_posterior.c - the posterior from a low-rank factor.
  *
  * With R = blockdiag(R_b / sqrt(v_b)) of the factor's panels P_b, Q = P R^-T is formed for the
  * labelled nodes only.  Means are P (R^-T w), variances squared lengths of P (R^-T F) for a
  * triangle F; both are products that need the panels a block of rows at a time.
  */
 #include "fit_internal.h"
-#include "low_rank.h"
+#include "factor.h"
 #include "kernel/prepared.h"
 
 #define RANK_JITTER 1e-10

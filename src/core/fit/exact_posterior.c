@@ -1,5 +1,5 @@
 /*
- * exact.c - the posterior from exact columns of the kernel.
+ * exact_posterior.c - the posterior from exact columns of the kernel.
  */
 #include "fit_internal.h"
 #include "kernel/prepared.h"
