@@ -221,19 +221,19 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool 
 }
 
 /* A node that may be a landmark. */
-typedef struct candidate
+typedef struct ranked_node
 {
 	gp_drawn	drawn;
 	int32_t		degree;
 	bool		preferred;
-} candidate;
+} ranked_node;
 
 /* Preferred nodes first, then by falling degree, then as they were drawn. */
 static int
-compare_candidates(const void *a, const void *b, void *unused)
+compare_ranked(const void *a, const void *b, void *unused)
 {
-	const candidate *x = a;
-	const candidate *y = b;
+	const ranked_node *x = a;
+	const ranked_node *y = b;
 
 	if (x->preferred != y->preferred)
 		return x->preferred ? -1 : 1;
@@ -246,14 +246,14 @@ int32_t *
 gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int32_t *degree,
 						const bool *preferred, int64_t count)
 {
-	candidate  *first = gp_alloc_array(env, count, sizeof(candidate));
-	gp_heap		heap = {.env = env,.item = first,.room = count,.size = sizeof(candidate),
-						.compare = compare_candidates};
+	ranked_node *first = gp_alloc_array(env, count, sizeof(ranked_node));
+	gp_heap		heap = {.env = env,.item = first,.room = count,.size = sizeof(ranked_node),
+						.compare = compare_ranked};
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
 
 	for (int64_t i = 0; i < nodes; i++)
 	{
-		candidate	c = {{gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i}, degree[i],
+		ranked_node	c = {{gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i}, degree[i],
 						 preferred && preferred[i]};
 
 		gp_heap_offer(&heap, &c);

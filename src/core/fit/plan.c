@@ -87,13 +87,13 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 }
 
 /* A plan that was tried in a dry run, and what that took; INFINITY: not tried, or impossible. */
-typedef struct candidate
+typedef struct tried_plan
 {
 	gp_plan		plan;
 	gp_count	count;
-} candidate;
+} tried_plan;
 
-static const candidate NONE = {.count = {INFINITY, INFINITY, INFINITY, INFINITY}};
+static const tried_plan NONE = {.count = {INFINITY, INFINITY, INFINITY, INFINITY}};
 
 typedef struct planner
 {
@@ -101,9 +101,9 @@ typedef struct planner
 	const gp_problem *problem;
 	int			root;			/* the program's last step */
 	bool		has_columns;	/* single columns of the kernel can be evaluated */
-	candidate	columns;
-	candidate	full;
-	candidate	lowrank;
+	tried_plan	columns;
+	tried_plan	full;
+	tried_plan	lowrank;
 	gp_count	diagonal;		/* alone */
 	double		base;			/* bytes held during every strategy, */
 	double		before;			/* and at most before it begins */
@@ -111,16 +111,16 @@ typedef struct planner
 } planner;
 
 /* A fit by a plan; runs in a dry run. */
-typedef struct trial
+typedef struct dry_fit
 {
 	const gp_problem *problem;
 	gp_plan    *plan;
-} trial;
+} dry_fit;
 
 static void
-run_trial(gp_eval *ev, void *arg)
+run_dry_fit(gp_eval *ev, void *arg)
 {
-	const trial *t = arg;
+	const dry_fit *t = arg;
 	gp_posterior *out = gp_posterior_planned(ev, t->problem, t->plan);
 
 	t->plan->live_bytes = out->state ? gp_state_bytes(out->state) : 0.0;
@@ -129,13 +129,13 @@ run_trial(gp_eval *ev, void *arg)
 }
 
 /* Tries a plan without computing it. */
-static candidate
+static tried_plan
 try_plan(const planner *p, gp_plan plan)
 {
-	candidate	c = {.plan = plan};
-	trial		t = {p->problem, &c.plan};
+	tried_plan	c = {.plan = plan};
+	dry_fit		t = {p->problem, &c.plan};
 
-	c.count = gp_eval_dry(p->ev, run_trial, &t);
+	c.count = gp_eval_dry(p->ev, run_dry_fit, &t);
 	return c;
 }
 
@@ -174,13 +174,13 @@ try_lowrank(planner *p, int64_t nlandmarks)
 }
 
 static bool
-fits(const planner *p, const candidate *c)
+fits(const planner *p, const tried_plan *c)
 {
 	return isfinite(c->count.bytes) && p->base + c->count.bytes <= p->limit;
 }
 
-/* The cheaper exact candidate within the limit; NULL: none is. */
-static const candidate *
+/* The cheaper exact plan within the limit; NULL: none is. */
+static const tried_plan *
 exact_that_fits(const planner *p)
 {
 	if (!fits(p, &p->columns))
@@ -190,14 +190,14 @@ exact_that_fits(const planner *p)
 }
 
 /*
- * The candidate that was asked for, or the better one; NULL where none fits.  *why: what speaks for
+ * The plan that was asked for, or the better one; NULL where none fits.  *why: what speaks for
  * it.
  */
-static const candidate *
+static const tried_plan *
 choose(const planner *p, const char **why)
 {
 	gp_strategy asked = p->problem->strategy;
-	const candidate *exact = asked == GP_STRATEGY_NYSTROM ? NULL : exact_that_fits(p);
+	const tried_plan *exact = asked == GP_STRATEGY_NYSTROM ? NULL : exact_that_fits(p);
 
 	*why = NULL;
 	if (asked == GP_STRATEGY_EXACT)
@@ -219,8 +219,8 @@ choose(const planner *p, const char **why)
 	return &p->lowrank;
 }
 
-/* The candidate that needs least, for an estimate where nothing fits, and for the error. */
-static const candidate *
+/* The plan that needs least, for an estimate where nothing fits, and for the error. */
+static const tried_plan *
 least(const planner *p)
 {
 	if (p->problem->strategy != GP_STRATEGY_EXACT)
@@ -259,7 +259,7 @@ set_figures(gp_plan *plan, const gp_count *count, double bytes)
 }
 
 static gp_plan
-with_figures(const planner *p, const candidate *c)
+with_figures(const planner *p, const tried_plan *c)
 {
 	gp_plan		plan = c->plan;
 
@@ -284,10 +284,10 @@ say_strategy(gp_plan *plan, const gp_problem *problem)
 
 /* The chosen plan with its figures and its reason: what it does, why, and what else there was. */
 static gp_plan
-plan_with_reason(const planner *p, const candidate *c, const char *why)
+plan_with_reason(const planner *p, const tried_plan *c, const char *why)
 {
 	gp_plan		plan = with_figures(p, c);
-	const candidate *other = &p->lowrank;
+	const tried_plan *other = &p->lowrank;
 
 	say_strategy(&plan, p->problem);
 	if (plan.strategy != GP_STRATEGY_EXACT)
@@ -325,7 +325,7 @@ with_powers(const planner *p, gp_plan plan)
 	if (!p->problem->loo_only || !gp_power_is_open(p->problem))
 		return plan;
 	powers.try_powers = true;
-	candidate	c = try_plan(p, powers);
+	tried_plan	c = try_plan(p, powers);
 	bool		cheap = c.count.effort - plan.effort <=
 		fmax(GP_CHEAP_EFFORT, POWERS_SHARE * plan.effort);
 
@@ -376,7 +376,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		   nlandmarks > FEWEST_LANDMARKS && !fits(p, &p->lowrank))
 		try_lowrank(p, nlandmarks /= 2);
 
-	const candidate *best = choose(p, &why);
+	const tried_plan *best = choose(p, &why);
 	if (best == NULL && problem->estimate_limit == 0)
 		refuse(env, "fit", p->base + least(p)->count.bytes, p->limit,
 			   asked.strategy == GP_STRATEGY_EXACT ?
@@ -412,19 +412,19 @@ gp_plan_set_figures(gp_device *dev, const gp_problem *problem, const gp_count *c
 		refuse(env, what, needed, bytes_allowed(dev, problem), hint);
 }
 
-typedef struct fitter_trial
+typedef struct dry_fitter
 {
 	const gp_problem *problem;
 	gp_fitter	fitter;
 	const void *arg;
 	gp_plan		plan;
-} fitter_trial;
+} dry_fitter;
 
 /* The whole fit; runs in a dry run. */
 static void
 run_fitter(gp_device *dry, void *arg)
 {
-	fitter_trial *t = arg;
+	dry_fitter *t = arg;
 	gp_posterior *out = t->fitter(dry, t->problem, t->arg);
 
 	t->plan = out->plan;
@@ -435,7 +435,7 @@ run_fitter(gp_device *dry, void *arg)
 gp_plan
 gp_plan_fitter(gp_device *dev, const gp_problem *problem, gp_fitter fitter, const void *arg)
 {
-	fitter_trial t = {.problem = problem,.fitter = fitter,.arg = arg};
+	dry_fitter t = {.problem = problem,.fitter = fitter,.arg = arg};
 	gp_count	count = gp_dry_run(dev, run_fitter, &t);
 
 	say_strategy(&t.plan, problem);
@@ -466,7 +466,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 		.reason = "conjugate gradients on the sparse precision, no factor: about "
 	};
 	sparse_fit	fit = {s, &plan};
-	fitter_trial t = {.problem = problem,.fitter = fit_precision,.arg = &fit};
+	dry_fitter t = {.problem = problem,.fitter = fit_precision,.arg = &fit};
 
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	plan.products = gp_precision_is_costly(s) ? GP_PRECISION_PRODUCTS : 0;

@@ -202,17 +202,17 @@ gp_crew_size(const gp_crew *crew)
 }
 
 /* A piece that is done without being computed. */
-typedef struct trial
+typedef struct dry_work
 {
 	gp_crew_work work;
 	void	   *job;
 	int64_t		piece;
-} trial;
+} dry_work;
 
 static void
-run_trial(gp_device *dry, void *arg)
+run_dry_work(gp_device *dry, void *arg)
 {
-	const trial *t = arg;
+	const dry_work *t = arg;
 
 	t->work(t->job, dry, 0, t->piece);
 }
@@ -220,7 +220,7 @@ run_trial(gp_device *dry, void *arg)
 size_t
 gp_crew_room(gp_device *dev, gp_crew_work work, void *job, int64_t piece)
 {
-	double		bytes = gp_dry_run(dev, run_trial, &(trial) {work, job, piece}).bytes;
+	double		bytes = gp_dry_run(dev, run_dry_work, &(dry_work) {work, job, piece}).bytes;
 
 	return (size_t) (ROOM_FACTOR * bytes + ROOM_MORE);
 }
@@ -246,7 +246,7 @@ gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_devi
 {
 	for (int64_t piece = 0; crew->host->dry && piece < pieces; piece++)
 	{
-		gp_count	count = gp_dry_run(alone, run_trial, &(trial) {work, job, piece});
+		gp_count	count = gp_dry_run(alone, run_dry_work, &(dry_work) {work, job, piece});
 
 		gp_dry_add(alone, &count);
 	}
