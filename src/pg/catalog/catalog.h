@@ -200,7 +200,7 @@ typedef struct gnngp_model
 	double		jitter;
 	bool		exact_diagonal;
 	double		power;			/* of the kernel, given or chosen; NaN with another method */
-	int64		live_bytes;		/* of the part "live"; 0 without one */
+	int64		live_bytes;		/* of the section "live"; 0 without one */
 	/* of a task */
 	int32		relations;
 	int64		facts;			/* that were read */

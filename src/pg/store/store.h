@@ -1,8 +1,8 @@
 /*
  * store.h - a model's numbers in packed blocks of the table gp_block (store_blocks.h).
  *
- * Some parts hold rows that are looked up by the key of a node (store_rows.h): "node",
- * "loo" and "link_best".  The others are lists of arrays (store_arrays.h).
+ * Some sections (gp_block.part) hold rows that are looked up by the key of a node (store_rows.h):
+ * "node", "loo" and "link_best".  The others are lists of arrays (store_arrays.h).
  */
 #ifndef GNNGP_STORE_H
 #define GNNGP_STORE_H
@@ -20,19 +20,19 @@ typedef struct gnngp_block
 	size_t		length;
 	uint32		flags;
 	int32		nrows;
-	int32		first;			/* the number of its first row in the part */
+	int32		first;			/* the number of its first row in the section */
 	bool		text_ids;
 	size_t		stride;			/* of a row */
 	const char *rows;
 	const char *texts;			/* the ids' texts, one after the other */
 	size_t		texts_length;
-	/* of the parts "node" and "loo" */
+	/* of the sections "node" and "loo" */
 	int32		nclasses;		/* 0 for values */
 	bool		has_targets;
 	const char *shares;			/* of the classes among the labels; NULL for values */
 	gp_calibrator calibrator;	/* without its biases */
 	const char *biases;			/* of the classes */
-	/* of the part "link_best" */
+	/* of the section "link_best" */
 	int32		npairs;
 	bool		directed;
 	const char *pairs;
@@ -42,13 +42,13 @@ typedef struct gnngp_block
 typedef struct gnngp_node_row
 {
 	gnngp_id	id;
-	int64		number;			/* of the row in its part */
+	int64		number;			/* of the row in its section */
 	bool		labelled;
 	bool		is_prior;		/* had no kernel: probabilities are the class shares */
 	double		variance;
 	double		log_partition;	/* log sum exp(logit) */
 	double		value;			/* values: the posterior mean */
-	double		target;			/* of a labelled node in the part "loo": its class, or its value */
+	double		target;			/* of a labelled node in the section "loo": its class, or its value */
 	const char *scores;			/* classes: float4, the most probable class first */
 	const char *order;			/* classes: uint16 class numbers in that order */
 } gnngp_node_row;
@@ -57,7 +57,7 @@ typedef struct gnngp_node_row
 typedef void (*gnngp_stored_row_fn) (void *state, const gnngp_block *block, int32 i, int64 place);
 
 /*
- * Writes what a fit gives under (model->id, model->version): the part "node", all nodes;
+ * Writes what a fit gives under (model->id, model->version): the section "node", all nodes;
  * "loo", the labelled ones as all others see them, which only the owner may read; and
  * "figure", what is said of the whole.
  */
@@ -70,9 +70,9 @@ extern void gnngp_store_drop_versions(const gnngp_model *model);
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 
-/* Reads the rows of the part "node" or "loo" that have given ids, sorted, under the active
+/* Reads the rows of the section "node" or "loo" that have given ids, sorted, under the active
  * snapshot. */
-extern void gnngp_store_read(const gnngp_model *model, const char *part,
+extern void gnngp_store_read(const gnngp_model *model, const char *section,
 							 const gnngp_given_ids *given, gnngp_stored_row_fn row, void *state);
 
 /* What is said of a whole fit. */
@@ -85,7 +85,7 @@ typedef struct gnngp_figures
 	int32	   *class;			/* of each score */
 } gnngp_figures;
 
-/* Reads the part "figure". */
+/* Reads the section "figure". */
 extern void gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures);
 
 /* Writes it; called by gnngp_store_posterior, inside SPI that the caller has connected. */
@@ -94,12 +94,12 @@ extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *po
 /*
  * ---- what the model of a task keeps of its facts (store_facts.c) ----
  *
- * The part "facts" has how tables are encoded, how columns are scaled, the time of each labelled
+ * The section "facts" has how tables are encoded, how columns are scaled, the time of each labelled
  * row, and the figures of each block of time.  It tells of labels, so that no grantee reads it:
  * live answers read it as the extension's owner.
  */
 
-/* Writes the part. */
+/* Writes the section. */
 extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data,
 							  gnngp_forward forward);
 

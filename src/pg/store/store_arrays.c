@@ -1,11 +1,11 @@
 /*
- * store_arrays.c - parts of a model that are lists of arrays, the ids of nodes last.
+ * store_arrays.c - sections of a model that are lists of arrays, the ids of nodes last.
  *
  * A block is
  *
  *   header    mark, format, length, checksum as in every block, then
  *             block uint32      the number of this block, from 0
- *             blocks uint32     how many the part has
+ *             blocks uint32     how many the section has
  *             tag uint32        which array
  *             element uint32    the type of its elements
  *             count uint64      elements of the whole array
@@ -43,7 +43,7 @@ typedef struct array_reader
 {
 	gp_env	   *env;
 	const gnngp_model *model;
-	const char *part;
+	const char *section;
 	gnngp_arrays *arrays;
 	MemoryContext context;		/* of the list */
 	int64		filled;			/* elements of the last array that are there */
@@ -51,34 +51,34 @@ typedef struct array_reader
 	uint32		blocks;
 } array_reader;
 
-/* True for a part that belongs to the links' version. */
+/* True for a section that belongs to the links' version. */
 static bool
-is_of_links(const char *part)
+is_of_links(const char *section)
 {
-	return strncmp(part, "link", 4) == 0;
+	return strncmp(section, "link", 4) == 0;
 }
 
 static int64
-version_of(const gnngp_model *model, const char *part)
+version_of(const gnngp_model *model, const char *section)
 {
-	return is_of_links(part) ? model->link.version : model->version;
+	return is_of_links(section) ? model->link.version : model->version;
 }
 
-/* XX001, naming the part; the text has one %s for it. */
+/* XX001, naming the section; the text has one %s for it. */
 pg_noreturn static void
-corrupted(const gnngp_model *model, const char *part, const char *what)
+corrupted(const gnngp_model *model, const char *section, const char *what)
 {
-	gnngp_store_corrupted(model, psprintf(what, (strstr(part, "figure") ? "figures"
-												 : strcmp(part, "link_loo") == 0 ? "held-out pairs"
-												 : strcmp(part, "facts") == 0 ? "facts"
-												 : is_of_links(part) ? "link part"
+	gnngp_store_corrupted(model, psprintf(what, (strstr(section, "figure") ? "figures"
+												 : strcmp(section, "link_loo") == 0 ? "held-out pairs"
+												 : strcmp(section, "facts") == 0 ? "facts"
+												 : is_of_links(section) ? "link part"
 												 : "live state")));
 }
 
 void
-gnngp_arrays_damaged(const gnngp_model *model, const char *part)
+gnngp_arrays_damaged(const gnngp_model *model, const char *section)
 {
-	corrupted(model, part, "the arrays of its %s do not fit together");
+	corrupted(model, section, "the arrays of its %s do not fit together");
 }
 
 /* The bytes of an element; 0 for a type that is unknown. */
@@ -138,11 +138,11 @@ add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 }
 
 void
-gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
+gnngp_arrays_write(const gnngp_model *model, const char *section, gnngp_arrays *list,
 				   const gnngp_ids *ids)
 {
 	int32		blocks = 0;
-	gnngp_block_key place = {model->id, version_of(model, part), part, 0, NULL};
+	gnngp_block_key place = {model->id, version_of(model, section), section, 0, NULL};
 
 	gnngp_spi_connect();
 	if (ids)
@@ -178,7 +178,7 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 }
 
 void
-gnngp_arrays_save(const gnngp_model *model, const char *part, int n, const int *element,
+gnngp_arrays_save(const gnngp_model *model, const char *section, int n, const int *element,
 				  const int64 *count, const void *const *data, const gnngp_ids *ids)
 {
 	gnngp_arrays list = {0};
@@ -186,7 +186,7 @@ gnngp_arrays_save(const gnngp_model *model, const char *part, int n, const int *
 	for (int k = 0; k < n; k++)
 		if (count[k] > 0 && data[k])
 			gnngp_arrays_add(&list, k, element[k], count[k], data[k]);
-	gnngp_arrays_write(model, part, &list, ids);
+	gnngp_arrays_write(model, section, &list, ids);
 }
 
 /* The array that was begun last; NULL before the first. */
@@ -207,7 +207,7 @@ begin_array(array_reader *r, const char *block)
 
 	if (count > PG_INT64_MAX || element_size(element) == 0 ||
 		(last != NULL && r->filled != last->count))
-		corrupted(r->model, r->part, "an array of its %s is not whole");
+		corrupted(r->model, r->section, "an array of its %s is not whole");
 	void	   *data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
 	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no
 																 * order */
@@ -232,7 +232,7 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_FORMAT, ARRAY_HEADER, block, length);
 	if (gnngp_get32(block + AT_BLOCK) != r->block ||
 		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
-		corrupted(r->model, r->part, "some blocks of its %s are missing");
+		corrupted(r->model, r->section, "some blocks of its %s are missing");
 	r->blocks = gnngp_get32(block + AT_BLOCKS);
 	r->block++;
 	length -= ARRAY_HEADER;
@@ -242,12 +242,12 @@ block_row(void *state, const Datum *values, const bool *nulls)
 		array->tag != (int32) gnngp_get32(block + AT_TAG) ||
 		array->element != (gp_link_element) gnngp_get32(block + AT_ELEMENT) ||
 		array->count != (int64) gnngp_get64(block + AT_COUNT))
-		corrupted(r->model, r->part, "the blocks of its %s do not fit together");
+		corrupted(r->model, r->section, "the blocks of its %s do not fit together");
 	size_t		size = element_size(array->element);
 	uint64		n = length / size;
 	if (length % size != 0 || (n == 0 && array->count > 0) ||
 		n > (uint64) (array->count - r->filled))
-		corrupted(r->model, r->part,
+		corrupted(r->model, r->section,
 				  "a block of its %s has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
 	gnngp_turn_numbers((char *) array->data + first * size, length, size);
@@ -272,7 +272,7 @@ static void
 pop_ids(const array_reader *r, gnngp_ids *ids)
 {
 	const gnngp_model *model = r->model;
-	bool		integer = is_of_links(r->part) ? model->link.integer_ids : model->integer_ids;
+	bool		integer = is_of_links(r->section) ? model->link.integer_ids : model->integer_ids;
 	int64		length = 0;
 	char	   *text = integer ? NULL :
 		pop_array(r->arrays, TAG_TEXTS, GNNGP_ELEMENT_BYTE, &length);
@@ -280,7 +280,7 @@ pop_ids(const array_reader *r, gnngp_ids *ids)
 	*ids = (gnngp_ids) {.integer = integer};
 	ids->key = pop_array(r->arrays, TAG_KEYS, GP_ARRAY_I64, &ids->n);
 	if (ids->key == NULL || (!integer && text == NULL))
-		corrupted(model, r->part, "the ids of its %s are missing");
+		corrupted(model, r->section, "the ids of its %s are missing");
 	if (!integer)
 		ids->text = gp_alloc_array(r->env, Max(ids->n, 1), sizeof(char *));
 	for (int64 i = 0; i < ids->n; i++)
@@ -288,7 +288,7 @@ pop_ids(const array_reader *r, gnngp_ids *ids)
 		char	   *end = integer ? NULL : memchr(text, '\0', length);
 
 		if ((i > 0 && ids->key[i - 1] > ids->key[i]) || (!integer && end == NULL))
-			corrupted(model, r->part, "the ids of its %s are out of order");
+			corrupted(model, r->section, "the ids of its %s are out of order");
 		if (integer)
 			continue;
 		ids->text[i] = text;
@@ -298,34 +298,35 @@ pop_ids(const array_reader *r, gnngp_ids *ids)
 }
 
 bool
-gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list,
+gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *section, gnngp_arrays *list,
 				  gnngp_ids *ids)
 {
 	MemoryContext context = CurrentMemoryContext;
-	array_reader r = {.env = env,.model = model,.part = part,.arrays = list,.context = context};
+	array_reader r = {.env = env,.model = model,.section = section,.arrays = list,
+		.context = context};
 	gnngp_rows	rows = {.row = block_row,.state = &r};
 
 	*list = (gnngp_arrays) {0};
 	gnngp_spi_connect();
-	gnngp_store_receive(model, version_of(model, part), part, GNNGP_BLOCKS_ALL, 0, &rows);
+	gnngp_store_receive(model, version_of(model, section), section, GNNGP_BLOCKS_ALL, 0, &rows);
 	gnngp_spi_finish();
-	if (r.block == 0 && strcmp(part, "live") == 0)
+	if (r.block == 0 && strcmp(section, "live") == 0)
 		return false;
 	if (r.block == 0 || r.block != r.blocks || r.filled != last_array(list)->count)
-		corrupted(model, part, "some blocks of its %s are missing");
+		corrupted(model, section, "some blocks of its %s are missing");
 	if (ids)
 		pop_ids(&r, ids);
 	return true;
 }
 
 bool
-gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n,
+gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *section, int n,
 				  const int *element, gp_link_array *array, gnngp_ids *ids)
 {
 	gnngp_arrays list;
 
 	memset(array, 0, sizeof(gp_link_array) * n);
-	if (!gnngp_arrays_read(env, model, part, &list, ids))
+	if (!gnngp_arrays_read(env, model, section, &list, ids))
 		return false;
 	for (int i = 0; i < list.n; i++)
 	{
@@ -333,7 +334,7 @@ gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n
 
 		if (from->tag < 0 || from->tag >= n || array[from->tag].data != NULL ||
 			(int) from->element != element[from->tag])
-			gnngp_arrays_damaged(model, part);
+			gnngp_arrays_damaged(model, section);
 		array[from->tag] = *from;
 	}
 	return true;

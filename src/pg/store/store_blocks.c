@@ -59,7 +59,7 @@ gnngp_store_insert(gnngp_block_key key, uint32 magic, uint32 format, char *buffe
 				  " (model, version, part, block, first_key, nrows, data)"
 				  " VALUES ($1, $2, $3, $4, $5, $6, $7)",
 				  gnngp_param_int8(key.model), gnngp_param_int8(key.version),
-				  gnngp_param_text(key.part), gnngp_param_int8(key.block),
+				  gnngp_param_text(key.section), gnngp_param_int8(key.block),
 				  {INT8OID, key.first_key ? Int64GetDatum(*key.first_key) : 0, !key.first_key},
 				  gnngp_param_int8(nrows), {BYTEAOID, PointerGetDatum(buffer), false});
 }
@@ -69,7 +69,7 @@ gnngp_store_insert(gnngp_block_key key, uint32 magic, uint32 format, char *buffe
  * blocks from the last one that begins with a smaller key are read.
  */
 void
-gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
+gnngp_store_receive(const gnngp_model *model, int64 version, const char *section,
 					gnngp_which_blocks which, int64 key, const gnngp_rows *rows)
 {
 	static const char *const condition[] = {
@@ -81,7 +81,7 @@ gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
 	};
 	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT8OID};
 	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(version),
-	CStringGetTextDatum(part), Int64GetDatum(key)};
+	CStringGetTextDatum(section), Int64GetDatum(key)};
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin("row_security", "on");

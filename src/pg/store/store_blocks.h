@@ -24,7 +24,7 @@ typedef struct gnngp_block_key
 {
 	int64		model;
 	int64		version;
-	const char *part;
+	const char *section;
 	int32		block;
 	const int64 *first_key;		/* of blocks whose rows are looked up by key; else NULL */
 } gnngp_block_key;
@@ -37,7 +37,7 @@ extern void gnngp_store_insert(gnngp_block_key key, uint32 magic, uint32 format,
 extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
 									size_t header, const char *data, size_t length);
 
-/* Which blocks of a part are read. */
+/* Which blocks of a section are read. */
 typedef enum gnngp_which_blocks
 {
 	GNNGP_BLOCKS_ALL,
@@ -46,7 +46,7 @@ typedef enum gnngp_which_blocks
 } gnngp_which_blocks;
 
 /* Hands them over in order, under row-level security and inside SPI: a bytea each. */
-extern void gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
+extern void gnngp_store_receive(const gnngp_model *model, int64 version, const char *section,
 								gnngp_which_blocks which, int64 key, const gnngp_rows *rows);
 
 #endif							/* GNNGP_STORE_BLOCKS_H */

@@ -1,7 +1,7 @@
 /*
  * store_figures.c - the figures of a whole fit, and the scores of its labels.
  *
- * The parts "figure" and "link_figure" are lists of arrays.  A figure is known by its
+ * The sections "figure" and "link_figure" are lists of arrays.  A figure is known by its
  * place: new ones come at the end.
  */
 #include "postgres.h"
@@ -53,10 +53,10 @@ gnngp_link_figures_write(const gnngp_model *model, const double *metric)
 
 /* Reads n figures, NaN where fewer were stored, and all arrays. */
 static void
-read_figures(const gnngp_model *model, const char *part, double *metric, int64 n,
+read_figures(const gnngp_model *model, const char *section, double *metric, int64 n,
 			 gp_link_array *array)
 {
-	(void) gnngp_arrays_load(gnngp_env_create(CurrentMemoryContext), model, part, FIGURE_ARRAYS,
+	(void) gnngp_arrays_load(gnngp_env_create(CurrentMemoryContext), model, section, FIGURE_ARRAYS,
 							 figure_element, array, NULL);
 	for (int64 i = 0; i < n; i++)
 		metric[i] = i < array[FIGURE_METRICS].count ? ((double *) array[FIGURE_METRICS].data)[i]

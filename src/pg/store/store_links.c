@@ -1,7 +1,7 @@
 /*
  * store_links.c - writing, reading and opening what is stored of links.
  *
- * The part "link" has the arrays that the core names, and the ids of all nodes.  The part
+ * The section "link" has the arrays that the core names, and the ids of all nodes.  The section
  * "link_loo" has the pairs that the fit held out, which are links of the owner's: no
  * grantee may read it.  Its ids are those of the pairs' ends alone.
  */
@@ -11,7 +11,7 @@
 #include "store_arrays.h"
 #include "store_links.h"
 
-/* The arrays of the part "link_loo". */
+/* The arrays of the section "link_loo". */
 enum held_array
 {
 	HELD_ENDS,					/* of each pair: the places of src and dst among the ids */

@@ -1,7 +1,7 @@
 /*
  * store_links.h - the link part of a model in packed blocks of the table gp_block.
  *
- * The part "link" is what predictions need; "link_loo" the pairs that the fit held out, which
+ * The section "link" is what predictions need; "link_loo" the pairs that the fit held out, which
  * only the owner may read; "link_figure" what is said of the whole; "link_best" the best
  * missing links of every node, where the fit kept them.  Each of its blocks has all that rows
  * are made of, ids included, so that a question for a few nodes reads a few blocks.
@@ -48,7 +48,7 @@ typedef struct gnngp_kept_pair
 	double		probability;
 } gnngp_kept_pair;
 
-/* Writes the part "link_best" under (model->id, model->link.version); returns its bytes. */
+/* Writes the section "link_best" under (model->id, model->link.version); returns its bytes. */
 extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids,
 							  const gp_link_kept *kept, bool directed);
 

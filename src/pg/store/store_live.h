@@ -2,7 +2,7 @@
  * store_live.h - what a fit leaves for later: the live state of a model, which rows are evaluated
  * against.
  *
- * The part "live" has the pieces that the core keeps (core/kernel/live/live_state.h), and the
+ * The section "live" has the pieces that the core keeps (core/kernel/live/live_state.h), and the
  * ids of all nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
  * extension's owner, for a caller who may see the model.
  */
@@ -17,7 +17,7 @@
 /* A hash of what of a graph's definition says how its rows are to be read. */
 extern uint64 gnngp_graph_shape(const gnngp_graph_def *graph);
 
-/* Writes the part. */
+/* Writes the section. */
 extern void gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape,
 							 const gp_live_state *state);
 

@@ -1,5 +1,5 @@
 /*
- * store_nodes.c - the parts "node", all nodes of a fit, and "loo", the labelled ones as all
+ * store_nodes.c - the sections "node", all nodes of a fit, and "loo", the labelled ones as all
  * others see them.
  *
  * The count of a block is the number of classes.  Before its rows it has
@@ -259,23 +259,23 @@ open_nodes(gnngp_block *block, uint32 count)
 	return head + (size_t) block->nrows * block->stride;
 }
 
-static gnngp_row_part
-part_of(const gnngp_model *model, const char *part)
+static gnngp_row_section
+section_of(const gnngp_model *model, const char *section)
 {
-	bool		loo = strcmp(part, "loo") == 0;
+	bool		loo = strcmp(section, "loo") == 0;
 
-	return (gnngp_row_part) {
-		.model = model,.part = part,.version = model->version,.magic = NODES_MAGIC,
+	return (gnngp_row_section) {
+		.model = model,.name = section,.version = model->version,.magic = NODES_MAGIC,
 		.integer_ids = model->integer_ids,.rows = loo ? model->labelled : model->nodes,
 		.row_bytes = row_bytes(model->classes, loo),.target = NODES_TARGET,.open = open_nodes
 	};
 }
 
 void
-gnngp_store_read(const gnngp_model *model, const char *part, const gnngp_given_ids *given,
+gnngp_store_read(const gnngp_model *model, const char *section, const gnngp_given_ids *given,
 				 gnngp_stored_row_fn row, void *state)
 {
-	gnngp_row_part p = part_of(model, part);
+	gnngp_row_section p = section_of(model, section);
 
 	gnngp_rows_read(&p, given, row, state);
 }
@@ -312,14 +312,14 @@ gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32
 	return Min(exp(logit - row->log_partition), 1.0);
 }
 
-/* ---- both parts of a fit ---- */
+/* ---- both sections of a fit ---- */
 
 void
 gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 					  const gp_posterior *posterior)
 {
-	gnngp_row_part nodes = part_of(model, "node");
-	gnngp_row_part loo = part_of(model, "loo");
+	gnngp_row_section nodes = section_of(model, "node");
+	gnngp_row_section loo = section_of(model, "loo");
 	int64		first = data->task_data ? data->nlabelled : 0;	/* behind those that are labelled */
 	int32		nclasses = data->target_kind == GP_TASK_CLASSES ? data->nclasses : 0;
 	writer		w = {

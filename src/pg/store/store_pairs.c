@@ -1,5 +1,5 @@
 /*
- * store_pairs.c - the part "link_best": the best missing links of every node.
+ * store_pairs.c - the section "link_best": the best missing links of every node.
  *
  * The count of a block is the number of its pairs.  A row has, behind its id, the end of
  * its pairs uint32.  Behind the rows stand the pairs: key of the other end int64, end of
@@ -94,11 +94,11 @@ open_pairs(gnngp_block *block, uint32 count)
 	return ROWS_HEADER + rows + (size_t) count * PAIR_BYTES;
 }
 
-static gnngp_row_part
-part_of(const gnngp_model *model)
+static gnngp_row_section
+section_of(const gnngp_model *model)
 {
-	return (gnngp_row_part) {
-		.model = model,.part = "link_best",.version = model->link.version,.magic = PAIRS_MAGIC,
+	return (gnngp_row_section) {
+		.model = model,.name = "link_best",.version = model->link.version,.magic = PAIRS_MAGIC,
 		.integer_ids = model->link.integer_ids,.rows = model->link.nodes,
 		.row_bytes = ROW_BYTES + (size_t) model->link.settings.keep * PAIR_BYTES,
 		.target = PAIRS_TARGET,.open = open_pairs
@@ -109,7 +109,7 @@ int64
 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept,
 				 bool directed)
 {
-	gnngp_row_part part = part_of(model);
+	gnngp_row_section section = section_of(model);
 	writer		w = {ids, kept, directed};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.pack = pack_rows,
@@ -117,7 +117,7 @@ gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_k
 	};
 
 	gnngp_spi_connect();
-	int64		bytes = gnngp_rows_write(&part, ids, &packer);
+	int64		bytes = gnngp_rows_write(&section, ids, &packer);
 	gnngp_spi_finish();
 	return bytes;
 }
@@ -136,9 +136,9 @@ void
 gnngp_kept_read(const gnngp_model *model, const gnngp_given_ids *given, gnngp_stored_row_fn row,
 				void *state)
 {
-	gnngp_row_part part = part_of(model);
+	gnngp_row_section section = section_of(model);
 
-	gnngp_rows_read(&part, given, row, state);
+	gnngp_rows_read(&section, given, row, state);
 }
 
 void

@@ -10,7 +10,7 @@
 /* A reading of blocks, and how far it is. */
 typedef struct block_reading
 {
-	const gnngp_row_part *part;
+	const gnngp_row_section *section;
 	const gnngp_given_ids *given;	/* NULL: blocks are counted only */
 	gnngp_stored_row_fn row;
 	void	   *state;
@@ -73,24 +73,24 @@ static void
 block_row(void *state, const Datum *values, const bool *nulls)
 {
 	block_reading *r = state;
-	const gnngp_row_part *part = r->part;
+	const gnngp_row_section *section = r->section;
 	struct varlena *value = PG_DETOAST_DATUM(values[0]);
 	const char *data = VARDATA(value);
 	size_t		length = VARSIZE(value) - VARHDRSZ;
-	gnngp_block block = {.model = part->model,.data = data,.length = length};
+	gnngp_block block = {.model = section->model,.data = data,.length = length};
 
 	CHECK_FOR_INTERRUPTS();
-	gnngp_store_check_block(part->model, part->magic, ROWS_FORMAT, ROWS_HEADER, data, length);
+	gnngp_store_check_block(section->model, section->magic, ROWS_FORMAT, ROWS_HEADER, data, length);
 	block.flags = gnngp_get32(data + AT_FLAGS);
 	block.text_ids = (block.flags & ROWS_TEXT_IDS) != 0;
 	block.nrows = (int32) gnngp_get32(data + AT_NROWS);
 	block.first = (int32) gnngp_get32(data + AT_FIRST);
-	if (block.nrows < 1 || block.first < 0 || block.nrows > part->rows - block.first ||
-		block.text_ids == part->integer_ids)
-		gnngp_store_corrupted(part->model, "a block does not belong to it");
-	size_t		need = part->open(&block, gnngp_get32(data + AT_COUNT));
+	if (block.nrows < 1 || block.first < 0 || block.nrows > section->rows - block.first ||
+		block.text_ids == section->integer_ids)
+		gnngp_store_corrupted(section->model, "a block does not belong to it");
+	size_t		need = section->open(&block, gnngp_get32(data + AT_COUNT));
 	if (need > length)
-		gnngp_store_corrupted(part->model, "a block is too short");
+		gnngp_store_corrupted(section->model, "a block is too short");
 	block.texts = data + need;
 	block.texts_length = length - need;
 	r->blocks++;
@@ -103,28 +103,28 @@ block_row(void *state, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_rows_read(const gnngp_row_part *part, const gnngp_given_ids *given, gnngp_stored_row_fn row,
-				void *state)
+gnngp_rows_read(const gnngp_row_section *section, const gnngp_given_ids *given,
+				gnngp_stored_row_fn row, void *state)
 {
-	const gnngp_model *model = part->model;
-	int64		blocks = 1 + part->rows / (1 + (int64) (part->target / part->row_bytes));
-	block_reading r = {.part = part,.given = given,.row = row,.state = state};
+	const gnngp_model *model = section->model;
+	int64		blocks = 1 + section->rows / (1 + (int64) (section->target / section->row_bytes));
+	block_reading r = {.section = section,.given = given,.row = row,.state = state};
 	gnngp_rows	rows = {.row = block_row,.state = &r};
 
 	gnngp_spi_connect();
 	if (given->all || (given->n > 1 && given->n > blocks / 4))
-		gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_ALL, 0, &rows);
+		gnngp_store_receive(model, section->version, section->name, GNNGP_BLOCKS_ALL, 0, &rows);
 	else
 		for (int64 i = 0; i < given->n; i++)
 			if (r.blocks == 0 || given->id[i].key > r.last_key)
-				gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_KEY,
+				gnngp_store_receive(model, section->version, section->name, GNNGP_BLOCKS_KEY,
 									given->id[i].key, &rows);
-	bool		missing = given->all ? r.rows != part->rows : r.blocks == 0 && part->rows > 0;
+	bool		missing = given->all ? r.rows != section->rows : r.blocks == 0 && section->rows > 0;
 	if (!given->all && missing)
 	{
-		/* No block may hold a key: is the part there? */
+		/* No block may hold a key: is the section there? */
 		r.given = NULL;
-		gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_FIRST, 0, &rows);
+		gnngp_store_receive(model, section->version, section->name, GNNGP_BLOCKS_FIRST, 0, &rows);
 		missing = r.blocks == 0;
 	}
 	if (missing)
@@ -170,7 +170,8 @@ gnngp_pack_id(const gnngp_ids *ids, int64 node, char *row, char *texts, size_t *
 }
 
 int64
-gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_row_packer *packer)
+gnngp_rows_write(const gnngp_row_section *section, const gnngp_ids *ids,
+				 const gnngp_row_packer *packer)
 {
 	char	   *buffer = NULL;
 	size_t		room = 0;
@@ -181,7 +182,7 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 	{
 		int64		node = packer->node ? packer->node[first] : first;
 		size_t		length = packer->head + packer->bytes(packer->state, first);
-		gnngp_block_key place = {part->model->id, part->version, part->part, block++,
+		gnngp_block_key place = {section->model->id, section->version, section->name, block++,
 		&ids->key[node]};
 
 		CHECK_FOR_INTERRUPTS();
@@ -189,7 +190,7 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 		{
 			size_t		more = packer->bytes(packer->state, first + n);
 
-			if (length + more > part->target)
+			if (length + more > section->target)
 				break;
 			length += more;
 		}
@@ -197,18 +198,18 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 			gnngp_raise(PROGRAM_LIMIT_EXCEEDED,
 						"Use shorter ids, or keep fewer pairs of each node.",
 						"a node of model \"%s\" takes %zu bytes, more than a block of %d",
-						part->model->name, length, BLOCK_MAX);
+						section->model->name, length, BLOCK_MAX);
 		if (length > room)
 		{
 			if (buffer)
 				pfree(buffer);
-			room = Max(length, part->target);
+			room = Max(length, section->target);
 			buffer = palloc(VARHDRSZ + room);
 		}
 		packer->pack(packer->state, VARDATA(buffer), first, n);
 		gnngp_put32(VARDATA(buffer) + AT_NROWS, (uint32) n);
 		gnngp_put32(VARDATA(buffer) + AT_FIRST, (uint32) first);
-		gnngp_store_insert(place, part->magic, ROWS_FORMAT, buffer, length, (int32) n);
+		gnngp_store_insert(place, section->magic, ROWS_FORMAT, buffer, length, (int32) n);
 		bytes += (int64) length;
 	}
 	return bytes;

@@ -1,15 +1,15 @@
 /*
- * store_rows.h - parts whose blocks hold rows that are looked up by the key of a node.
+ * store_rows.h - sections whose blocks hold rows that are looked up by the key of a node.
  *
  * A block is
  *
  *   header    as in every block (store_blocks.h), then
- *             flags uint32      ROWS_TEXT_IDS, and others of the part
+ *             flags uint32      ROWS_TEXT_IDS, and others of the section
  *             nrows uint32
- *             count uint32      what else the part counts
- *             first uint32      the number of the first row in the part
- *   ...       what the part puts before its rows
- *   rows      nrows times: key int64, end of the id's text uint32, then what the part has
+ *             count uint32      what else the section counts
+ *             first uint32      the number of the first row in the section
+ *   ...       what the section puts before its rows
+ *   rows      nrows times: key int64, end of the id's text uint32, then what the section has
  *   ...       what it puts behind them
  *   texts     the ids' texts; only when ids are texts
  *
@@ -30,17 +30,17 @@
 #define AT_FIRST (AT_CONTENT + 12)	/* uint32 */
 #define ROWS_HEADER (AT_CONTENT + 16)
 
-#define ROWS_TEXT_IDS 1			/* a flag; a part has others from 2 on */
+#define ROWS_TEXT_IDS 1			/* a flag; a section has others from 2 on */
 
 #define AT_KEY 0				/* int64 */
 #define AT_TEXT_END 8			/* uint32 */
 #define AT_REST 12
 
-/* A part of a model, and how its blocks are made. */
-typedef struct gnngp_row_part
+/* A section of a model, and how its blocks are made. */
+typedef struct gnngp_row_section
 {
 	const gnngp_model *model;
-	const char *part;
+	const char *name;
 	int64		version;
 	uint32		magic;
 	bool		integer_ids;
@@ -50,13 +50,13 @@ typedef struct gnngp_row_part
 
 	/*
 	 * Sets what a block has beside what is common: stride and rows, and what is of the
-	 * part alone; gives the bytes before the texts, rows included.
+	 * section alone; gives the bytes before the texts, rows included.
 	 */
 	size_t		(*open) (gnngp_block *block, uint32 count);
-} gnngp_row_part;
+} gnngp_row_section;
 
 /* Hands out the rows of given ids, sorted, by reading the blocks that may hold their keys. */
-extern void gnngp_rows_read(const gnngp_row_part *part, const gnngp_given_ids *given,
+extern void gnngp_rows_read(const gnngp_row_section *section, const gnngp_given_ids *given,
 							gnngp_stored_row_fn row, void *state);
 
 /* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */
@@ -79,8 +79,8 @@ typedef struct gnngp_row_packer
 	void	   *state;
 } gnngp_row_packer;
 
-/* Writes a part inside SPI; returns its bytes.  54000 for a row that is too long for a block. */
-extern int64 gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids,
+/* Writes a section inside SPI; returns its bytes.  54000 for a row that is too long for a block. */
+extern int64 gnngp_rows_write(const gnngp_row_section *section, const gnngp_ids *ids,
 							  const gnngp_row_packer *packer);
 
 /* The bytes of a node's text. */
