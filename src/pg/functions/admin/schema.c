@@ -1,5 +1,5 @@
 /*
- * schema_sql.c - graphs of tables, and tasks on them: making, altering, looking.
+ * schema.c - graphs of tables, and tasks on them: making, altering, looking.
  */
 #include "postgres.h"
 
@@ -143,9 +143,7 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 }
 
 /* gp_create_graph(graph, tables, times, keys, exclude) */
-PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
-Datum
-gnngp_create_tables_graph(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_create_tables_graph)
 {
 	gnngp_graph_def def = {.scale = "auto"};
 
@@ -162,9 +160,7 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 }
 
 /* gp_alter_graph(graph, tables, times, keys, exclude); what is NULL stays. */
-PG_FUNCTION_INFO_V1(gnngp_alter_tables_graph);
-Datum
-gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_alter_tables_graph)
 {
 	gnngp_graph_def *def;
 
@@ -309,9 +305,7 @@ refuse_no_horizon(const gnngp_graph_def *task, const char *target)
 }
 
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
-PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
-Datum
-gnngp_create_expression_task(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_create_expression_task)
 {
 	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_EXPRESSION, "expression");
 	const char *lacking;
@@ -329,9 +323,7 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 }
 
 /* gp_alter_task(task, target, horizon, every, filter, since, rows); what is NULL stays. */
-PG_FUNCTION_INFO_V1(gnngp_alter_task);
-Datum
-gnngp_alter_task(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_alter_task)
 {
 	gnngp_graph_def *task;
 	const char *lacking;
@@ -349,9 +341,7 @@ gnngp_alter_task(PG_FUNCTION_ARGS)
 }
 
 /* gp_create_task(task, graph, labels, entity, target, time_column, horizon) */
-PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
-Datum
-gnngp_create_labels_task(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_create_labels_task)
 {
 	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_LABELS, "labels");
 
@@ -371,9 +361,7 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 }
 
 /* gp_create_task(task, graph, target) */
-PG_FUNCTION_INFO_V1(gnngp_create_column_task);
-Datum
-gnngp_create_column_task(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_create_column_task)
 {
 	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_COLUMN, "column");
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
@@ -412,9 +400,7 @@ time_cell(const gnngp_schema_table *t)
 }
 
 /* gp_relations(graph) */
-PG_FUNCTION_INFO_V1(gnngp_relations);
-Datum
-gnngp_relations(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_relations)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = tables_argument(fcinfo);
@@ -459,9 +445,7 @@ look_at_graph(void *arg)
 }
 
 /* gp_graph_problem(id): why a graph of tables or a task cannot be read, for its owner. */
-PG_FUNCTION_INFO_V1(gnngp_graph_problem);
-Datum
-gnngp_graph_problem(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_graph_problem)
 {
 	gnngp_graph_def *graph = gnngp_graph_by_id(PG_GETARG_INT64(0));
 	int			level = NewGUCNestLevel();
@@ -517,9 +501,7 @@ emit_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data 
 }
 
 /* gp_columns(graph) */
-PG_FUNCTION_INFO_V1(gnngp_columns);
-Datum
-gnngp_columns(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_columns)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
@@ -534,9 +516,7 @@ gnngp_columns(PG_FUNCTION_ARGS)
 }
 
 /* gp_task_rows(task), or with a NULL of the type of the ids */
-PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
-Datum
-gnngp_task_rows_sql(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_task_rows_sql)
 {
 	gnngp_graph_def *task = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);

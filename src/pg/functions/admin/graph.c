@@ -1,5 +1,5 @@
 /*
- * graph_sql.c - gp_create_graph, gp_alter_graph and gp_drop_graph.
+ * graph.c - gp_create_graph, gp_alter_graph and gp_drop_graph.
  */
 #include "postgres.h"
 

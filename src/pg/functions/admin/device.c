@@ -1,5 +1,5 @@
 /*
- * device_sql.c - gp_device: what there is to compute on; and a warning when the
+ * device.c - gp_device: what there is to compute on; and a warning when the
  * extension is made where there is nothing.
  */
 #include "postgres.h"

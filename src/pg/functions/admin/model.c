@@ -1,5 +1,5 @@
 /*
- * model_sql.c - dropping models, letting others read them, and giving them away.
+ * model.c - dropping models, letting others read them, and giving them away.
  */
 #include "postgres.h"
 
