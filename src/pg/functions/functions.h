@@ -1,9 +1,8 @@
 /*
- * functions.h - the SQL functions: what those that fit a model share.
+ * functions.h - the SQL functions: what those that fit a model share (fit/fit_settings.c).
  *
- * Each family of functions has a file.  A call checks its arguments and who asks
- * before it reads anything, has the core compute and stores or returns rows.
- * Nothing in other folders includes this header.
+ * Each family of functions has a file.  A call checks its arguments and who asks before it reads
+ * anything, has the core compute and stores or returns rows.
  */
 #ifndef GNNGP_FUNCTIONS_H
 #define GNNGP_FUNCTIONS_H
@@ -18,9 +17,9 @@
 extern void gnngp_fit_set_precision(gp_env *env, gnngp_data *data,
 									const gnngp_fit_settings *settings);
 
-/* What the core starts from; settings have been checked. */
+/* What the core starts from, without a program; settings have been checked. */
 extern void gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
-							   const gp_program *program, const gnngp_fit_settings *settings);
+							   const gnngp_fit_settings *settings);
 
 /* Settings as they are when nothing is said. */
 extern gnngp_fit_settings gnngp_fit_settings_default(void);
@@ -33,14 +32,5 @@ extern double gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno);
 
 /* 22023 unless a nugget is NaN, which has it chosen, or positive and finite. */
 extern void gnngp_check_nugget(double nugget);
-
-#define GNNGP_TOP_HINT "Use top => NULL for all classes."
-
-/*
- * How many rows of each node a call asks for, by an argument of this name: 22023 below 1, all
- * when NULL.
- */
-extern int32 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name,
-								  const char *hint);
 
 #endif							/* GNNGP_FUNCTIONS_H */

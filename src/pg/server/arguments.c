@@ -61,6 +61,16 @@ gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 	return PG_GETARG_INT32(argno);
 }
 
+int32
+gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint)
+{
+	int32		count = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
+
+	if (count < 1)
+		gnngp_raise(INVALID_PARAMETER_VALUE, hint, "%s must be at least 1", name);
+	return count;
+}
+
 int
 gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
 				   const char *hint)
@@ -174,15 +184,13 @@ gnngp_emit_row(gnngp_result *result, int n, const NullableDatum *cell)
 }
 
 void
-gnngp_rows_sort(gnngp_result *result, AttrNumber *column, int n)
+gnngp_rows_sort(gnngp_result *result, AttrNumber first, AttrNumber second)
 {
-	Oid		   *greater = palloc(sizeof(Oid) * n);
+	Oid			greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
 
-	for (int i = 0; i < n; i++)
-		greater[i] = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
-	result->sort = tuplesort_begin_heap(result->desc, n, column, greater,
-										palloc0(sizeof(Oid) * n), palloc0(sizeof(bool) * n),
-										work_mem, NULL, TUPLESORT_NONE);
+	result->sort = tuplesort_begin_heap(result->desc, 2, (AttrNumber[]) {first, second},
+										(Oid[]) {greater, greater}, (Oid[]) {0, 0},
+										(bool[]) {false, false}, work_mem, NULL, TUPLESORT_NONE);
 	result->slot = MakeSingleTupleTableSlot(result->desc, &TTSOpsMinimalTuple);
 }
 

@@ -36,6 +36,15 @@ extern char *gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno);
 /* A landmarks argument: 0 when NULL, 22023 below 1. */
 extern int32 gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno);
 
+#define GNNGP_TOP_HINT "Use top => NULL for all classes."
+
+/*
+ * How many rows of each node a call asks for, by an argument of this name: 22023 below 1, all
+ * when NULL.
+ */
+extern int32 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name,
+								  const char *hint);
+
 /* The index of a word, in any case; 22023 with the hint when it is none.  what: for the message. */
 extern int	gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
 							   const char *hint);
@@ -89,8 +98,8 @@ extern gnngp_result *gnngp_rows_start(FunctionCallInfo fcinfo);
 					(const NullableDatum[]) {__VA_ARGS__}))
 extern void gnngp_emit_row(gnngp_result *result, int n, const NullableDatum *cell);
 
-/* Sorts them by so many columns of double precision, the largest first; the second ends it. */
-extern void gnngp_rows_sort(gnngp_result *result, AttrNumber *column, int n);
+/* Sorts them by two columns of double precision, the largest first; the second call ends it. */
+extern void gnngp_rows_sort(gnngp_result *result, AttrNumber first, AttrNumber second);
 extern void gnngp_rows_end_sort(gnngp_result *result);
 
 /* The one row that a call returns. */

@@ -6,7 +6,6 @@
 
 #include "core/fit/selection/selection.h"
 #include "pg/functions/functions.h"
-#include "pg/schema/schema.h"
 
 /* What was chosen, in the memory of the environment of the run. */
 typedef struct gnngp_choice
@@ -35,27 +34,5 @@ extern void gnngp_compare(gp_env *env, bool by_plan, const gp_problem *problem, 
  */
 extern gnngp_choice gnngp_fit_kernel(gp_env *env, bool by_plan, const gp_problem *problem,
 									 const char *kernel);
-
-/* ---- fits of tasks: one layer over the columns that their facts give (task_fit.c) ---- */
-
-/*
- * Settings as they are for a task: 0A000 where a kernel, a method or a strategy is asked for that
- * tasks do not have.  A task's model always keeps its live state.
- */
-extern void gnngp_facts_settings(gnngp_fit_settings *settings);
-
-/* Completes the problem of a task: its kernel, blocks of time and landmarks. */
-extern void gnngp_facts_problem(gp_env *env, const gnngp_data *data,
-								const gnngp_fit_settings *settings,
-								gp_problem *problem);
-
-/* Plans the fit of such a problem, which may spoil the features. */
-extern gp_plan gnngp_facts_plan(gp_device *device, const gnngp_data *data,
-								const gp_problem *problem);
-
-/* Fits both weightings of the columns; *forward gets what earlier blocks say of the labels. */
-extern gnngp_choice gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
-									const gnngp_fit_settings *settings,
-									gnngp_forward *forward);
 
 #endif							/* GNNGP_CHOOSE_KERNEL_H */

@@ -4,8 +4,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "choose_kernel.h"
-#include "pg/functions/functions.h"
+#include "task_fit.h"
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"
 #include "pg/server/gpu.h"
@@ -45,7 +44,7 @@ plan_nodes(gnngp_computation *compute, void *arg)
 	if (e->candidates)
 		e->forecast = gp_candidates_plan(device, &e->problem, e->candidates, e->n);
 	else
-		e->forecast.full = e->data->task_data ? gnngp_facts_plan(device, e->data, &e->problem) :
+		e->forecast.full = e->data->task_data ? gnngp_task_plan(device, e->data, &e->problem) :
 			gnngp_method_plan(device, &e->problem, e->method);
 	e->on_gpu = goes_to_gpu(&e->forecast.full, device->threads);
 	e->seconds = (e->forecast.full.effort + e->forecast.before.effort) /
@@ -173,10 +172,10 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	env->limit = 0;
 	double		seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
 	gnngp_fit_set_precision(env, data, settings);
-	gnngp_problem_init(&e.problem, data, NULL, settings);
+	gnngp_problem_init(&e.problem, data, settings);
 	e.problem.estimate_limit = limit;
 	if (graph->task.form)
-		gnngp_facts_problem(env, data, settings, &e.problem);
+		gnngp_task_problem(env, data, settings, &e.problem);
 	else if (gnngp_method_is_gp(settings->method))
 	{
 		e.candidates = gnngp_candidates(env, &e.problem, settings->kernel, &e.n);
@@ -220,6 +219,6 @@ GNNGP_FUNCTION(gnngp_estimate)
 	if (gnngp_is_distributed(&settings))
 		return estimate_distributed(fcinfo, env, graph, &settings);
 	if (graph->task.form)
-		gnngp_facts_settings(&settings);
+		gnngp_task_settings(&settings);
 	return estimate_nodes(fcinfo, env, graph, &settings);
 }

@@ -3,8 +3,7 @@
  */
 #include "postgres.h"
 
-#include "choose_kernel.h"
-#include "pg/functions/functions.h"
+#include "task_fit.h"
 #include "fit_run.h"
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"
@@ -140,7 +139,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->link_settings.kernel = pstrdup(link_settings->kernel);
 	}
 	if (graph->task.form && settings)
-		gnngp_facts_settings(&run->settings);
+		gnngp_task_settings(&run->settings);
 	run->nodes = settings == NULL ? FIT_NONE :
 		gnngp_is_distributed(&run->settings) ? FIT_IN_TABLES :
 		graph->task.form ? FIT_TASK :
@@ -170,7 +169,7 @@ compute_kernel(gnngp_fit_run *run)
 	gp_env	   *env = run->env;
 	gp_problem	problem;
 
-	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+	gnngp_problem_init(&problem, run->data, &run->settings);
 	/* What asks for another graph comes before what is said of the model. */
 	gp_notice_weights(env, &problem);
 	run->chosen = gnngp_fit_kernel(env, true, &problem, run->settings.kernel);
@@ -189,10 +188,10 @@ compute_nodes(gnngp_computation *compute, void *arg)
 	gp_problem	problem;
 
 	if (run->nodes == FIT_TASK)
-		run->chosen = gnngp_fit_task(compute, run->data, &run->settings, &run->forward);
+		run->chosen = gnngp_task_fit(compute, run->data, &run->settings, &run->forward);
 	else
 	{
-		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+		gnngp_problem_init(&problem, run->data, &run->settings);
 		gp_notice_weights(compute->env, &problem);
 		run->chosen.kernel = run->settings.method;
 		run->chosen.posterior = gnngp_method_fit(compute, &problem, run->settings.method);

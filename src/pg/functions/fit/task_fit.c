@@ -4,9 +4,8 @@
 #include "postgres.h"
 
 #include "core/kernel/live/live_state.h"
-#include "choose_kernel.h"
+#include "task_fit.h"
 #include "methods.h"
-#include "pg/functions/functions.h"
 
 /* 0A000: a task has no such setting. */
 static void
@@ -17,7 +16,7 @@ refuse_setting(const char *setting, const char *value, const char *hint)
 }
 
 void
-gnngp_facts_settings(gnngp_fit_settings *settings)
+gnngp_task_settings(gnngp_fit_settings *settings)
 {
 	if (!gnngp_method_is_gp(settings->method) || !gnngp_kernel_is_auto(settings->kernel))
 		refuse_setting("kernel", gnngp_settings_kernel(settings),
@@ -36,7 +35,7 @@ typedef struct task_fit
 	const gp_metapath *metapath;
 } task_fit;
 
-/* A fitter: both weightings. */
+/* A fitter: all weightings, then without doubted columns. */
 static gp_posterior *
 fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
 {
@@ -52,7 +51,7 @@ fit_metapaths(gp_device *device, const gp_problem *problem, const void *arg)
 	const task_fit *f = arg;
 	gp_live_state *state = gp_state_create(device->env);
 	gp_features *told = gp_metapath_features(device, f->metapath, f->features, problem->landmark,
-										  problem->nlandmarks, state);
+												 problem->nlandmarks, state);
 	gp_posterior *out = gp_facts_fit_features(device, problem, told);
 
 	gp_features_free(device->env, told);
@@ -69,7 +68,7 @@ open_fit(gnngp_task_data *task, gp_features *features, gp_fitter *fitter)
 }
 
 gp_plan
-gnngp_facts_plan(gp_device *device, const gnngp_data *data, const gp_problem *problem)
+gnngp_task_plan(gp_device *device, const gnngp_data *data, const gp_problem *problem)
 {
 	gp_fitter	fitter;
 	task_fit	fit = open_fit(data->task_data, data->features, &fitter);
@@ -85,8 +84,8 @@ kernel_of(const gnngp_task_data *task)
 }
 
 void
-gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
-					gp_problem *problem)
+gnngp_task_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
+				   gp_problem *problem)
 {
 	int32	   *block = gp_alloc_array(env, data->nlabelled, sizeof(int32));
 
@@ -167,8 +166,8 @@ forward_figures(gp_env *env, const gnngp_data *data, const int32 *block,
 }
 
 gnngp_choice
-gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
-				const gnngp_fit_settings *settings, gnngp_forward *forward)
+gnngp_task_fit(gnngp_computation *compute, const gnngp_data *data,
+			   const gnngp_fit_settings *settings, gnngp_forward *forward)
 {
 	gnngp_task_data *task = data->task_data;
 	gp_fitter	fitter;
@@ -176,8 +175,8 @@ gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 	gnngp_choice choice = {.kernel = pstrdup(kernel_of(task))};
 	gp_problem	problem;
 
-	gnngp_problem_init(&problem, data, NULL, settings);
-	gnngp_facts_problem(compute->env, data, settings, &problem);
+	gnngp_problem_init(&problem, data, settings);
+	gnngp_task_problem(compute->env, data, settings, &problem);
 	choice.posterior = gnngp_fit_on_device(compute, &problem, fitter, &fit);
 	*forward = forward_figures(compute->env, data, problem.block, choice.posterior);
 	choice.device = compute->used;

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "choose_kernel.h"
-#include "pg/functions/functions.h"
 #include "methods.h"
 
 typedef struct tuner
@@ -105,7 +104,7 @@ GNNGP_FUNCTION(gnngp_tune)
 	if (kernels.n > 0)
 		candidates = named_candidates(&t, &kernels, &n);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
-	gnngp_problem_init(&problem, t.data, NULL, &t.settings);
+	gnngp_problem_init(&problem, t.data, &t.settings);
 	if (candidates == NULL)
 		candidates = gp_candidates(t.env, &problem, &n);
 	problem.shared = gp_candidates_share(t.env, &problem, candidates, n);

@@ -5,7 +5,7 @@
 
 #include "core/base/hash_table.h"
 #include "core/base/sort.h"
-#include "pg/functions/functions.h"
+#include "pg/reader/reader.h"
 #include "fit_links.h"
 #include "pg/store/store_links.h"
 #include "pg/ids/given_ids.h"

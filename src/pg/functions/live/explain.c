@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "pg/functions/functions.h"
+#include "pg/reader/reader.h"
 #include "live_common.h"
 
 /* The arguments. */

@@ -6,7 +6,7 @@
  */
 #include "postgres.h"
 
-#include "pg/functions/functions.h"
+#include "pg/reader/reader.h"
 #include "live_common.h"
 #include "utils/fmgroids.h"
 
@@ -241,7 +241,7 @@ GNNGP_FUNCTION(gnngp_predict_live)
 	{
 		class = gnngp_class_number(c.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 		/* By falling probability, then score, as gp_predict */
-		gnngp_rows_sort(c.result, (AttrNumber[]) {5, 3}, 2);
+		gnngp_rows_sort(c.result, 5, 3);
 	}
 	gnngp_live_call_nodes(&c);
 	read_given(&c);

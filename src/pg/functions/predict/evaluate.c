@@ -7,7 +7,7 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "pg/functions/functions.h"
+#include "pg/reader/reader.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 

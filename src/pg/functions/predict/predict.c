@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "pg/functions/functions.h"
+#include "pg/reader/reader.h"
 
 /* The arguments of gp_predict. */
 enum predict_argument
@@ -53,7 +53,7 @@ GNNGP_FUNCTION(gnngp_predict)
 	{
 		w.class = gnngp_class_number(rows.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 		/* By falling probability, then score */
-		gnngp_rows_sort(rows.result, (AttrNumber[]) {5, 3}, 2);
+		gnngp_rows_sort(rows.result, 5, 3);
 	}
 	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, emit_node, &w);
 	gnngp_rows_end_sort(rows.result);

@@ -1,5 +1,5 @@
 /*
- * problem.c - checking the settings of a fit and handing them to the core.
+ * fit_settings.c - checking the settings of a fit and handing them to the core.
  */
 #include "postgres.h"
 
@@ -27,16 +27,6 @@ gnngp_check_nugget(double nugget)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"Leave nugget NULL to have it chosen by leave-one-out.",
 					"nugget must be positive and finite");
-}
-
-int32
-gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint)
-{
-	int32		count = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
-
-	if (count < 1)
-		gnngp_raise(INVALID_PARAMETER_VALUE, hint, "%s must be at least 1", name);
-	return count;
 }
 
 void
@@ -76,12 +66,12 @@ gnngp_fit_set_precision(gp_env *env, gnngp_data *data, const gnngp_fit_settings 
 }
 
 void
-gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program *program,
+gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
 				   const gnngp_fit_settings *settings)
 {
 	*problem = (gp_problem) {
 		.graph = data->graph,.features = data->features,.moments = data->moments,
-		.program = program,.task = data->target_kind,.nlabelled = data->nlabelled,
+		.task = data->target_kind,.nlabelled = data->nlabelled,
 		.labelled = data->labelled,.label = data->label,.target = data->target,
 		.nclasses = data->nclasses,.nlandmarks = settings->landmarks,.nugget = settings->nugget,
 		.live = settings->live,.divided = data->divided,.seed = (uint64_t) settings->seed,
