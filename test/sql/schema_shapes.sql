@@ -238,8 +238,23 @@ SELECT gp_create_graph('wheel', (SELECT array_agg(oid::regclass ORDER BY oid) FR
 SELECT gp_create_task('y', 'wheel', 'hub.y');
 SET client_min_messages = notice;
 SELECT labelled FROM gp_fit('y');
+-- What was answered below an entity two keys away tells, unless answers are flips of a coin
+CREATE TABLE firms (id integer PRIMARY KEY);
+CREATE TABLE jobs (id integer PRIMARY KEY, firm integer NOT NULL REFERENCES firms);
+CREATE TABLE hopes (id integer PRIMARY KEY, job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, hired boolean, coin boolean);
+INSERT INTO firms SELECT generate_series(1, 80);
+INSERT INTO jobs SELECT i, 1 + i % 80 FROM generate_series(1, 1600) i;
+INSERT INTO hopes SELECT i, i, '2024-01-01'::timestamptz + i * interval '2 hours', hashint4(i % 80) % 3 = 0, hashint4(i) % 2 = 0 FROM generate_series(1, 1600) i;
+UPDATE hopes SET hired = NULL WHERE id % 20 = 0;
+SELECT gp_create_graph('hopes', tables => '{firms,jobs,hopes}', times => '{"firms": null, "jobs": null}', exclude => '{hopes.id}');
+SELECT gp_create_task('hired', 'hopes', 'hopes.hired');
+SELECT gp_create_task('coin', 'hopes', 'hopes.coin');
+UPDATE hopes SET coin = NULL WHERE id % 20 = 0;
+SELECT loo_score > 0.5 AS told FROM gp_fit('hired');
+SELECT count(*) FROM gp_predict('hired') AS s JOIN gp_predict_live('hired', ARRAY(SELECT id FROM hopes WHERE hired IS NULL)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
+SELECT loo_score < 0.02 AS blind, forward_score < 0.02 AS blind_forward FROM gp_fit('coin');
 SET client_min_messages = warning;
-SELECT gp_drop_graph('wheel');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('wheel', 'hopes');
 -- Rows without a time wait for the first of their children, however many tables there are around them
 CREATE TABLE marks (id integer PRIMARY KEY, at timestamptz NOT NULL);
 CREATE TABLE axles (id integer PRIMARY KEY, hub integer REFERENCES hub);

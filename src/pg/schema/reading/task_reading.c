@@ -188,6 +188,25 @@ add_grandchildren(gnngp_task_reading *r, const gnngp_fact_relation *children)
 	}
 }
 
+/*
+ * The relation by which asked rows refer to what refers to a part by another, on the way to that:
+ * applications to jobs, where these refer to the company that is two keys away.  All applications
+ * for its jobs are then facts, with what was answered before; -1: it is not so.
+ */
+static int
+relation_of_answers(const gnngp_task_reading *r, int part, int relation)
+{
+	const gnngp_part *to = &r->own->part[part];
+
+	if (!r->asks_column || to->level != 2 || to->relation != relation ||
+		r->schema->table[r->entity].time < 0)
+		return -1;
+	/* What leads to a part stands before it. */
+	while (to->level > 1)
+		to--;
+	return to->relation;
+}
+
 /* Adds the relations by which facts refer to the entities, or to a part of theirs. */
 static void
 add_fact_relations(gnngp_task_reading *r, int part)
@@ -200,18 +219,26 @@ add_fact_relations(gnngp_task_reading *r, int part)
 		const gnngp_schema_relation *relation = &s->relation[i];
 		gnngp_fact_relation facts = {.name = relation->name,.relation = i,.by = i,.part = part,
 			.entity_key_column = list_length(r->own->query.types)};
+		int			answers = relation->parent == to->table ? relation_of_answers(r, part, i) : -1;
+		bool		reads = to->level <= 1 || s->table[relation->child].time >= 0;
 
-		if (relation->parent != to->table ||
-			(part > 0 && r->transform->metapaths && relation->child == r->entity) ||
-			(to->level > 1 && s->table[relation->child].time < 0))
+		if (relation->parent != to->table || (!reads && answers < 0) ||
+			(part > 0 && r->transform->metapaths && relation->child == r->entity))
 			continue;
 		if (part > 0)
 			facts.name = psprintf("%s beside %s", relation->name, to->name);
 		facts.key_type = gnngp_query_add_key(&r->own->query, &s->table[to->table], to->alias,
 											 relation->n, relation->to);
-		r->fact_relation[r->nfact_relations++] = facts;
+		if (reads)
+			r->fact_relation[r->nfact_relations++] = facts;
 		if (part == 0)
 			add_grandchildren(r, &facts);
+		if (answers >= 0)
+		{
+			facts.relation = answers;
+			facts.name = psprintf("%s, %s", s->relation[answers].name, facts.name);
+			r->fact_relation[r->nfact_relations++] = facts;
+		}
 	}
 }
 
@@ -260,7 +287,7 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	int			n = r->schema->nrelations;
 
 	plan_own(r);
-	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) * (1 + n * (n + r->own->nparts + 1)));
+	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) * (1 + (n + 1) * (n + r->own->nparts + 1)));
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own->part[p].level <= 2)
 			add_fact_relations(r, p);
