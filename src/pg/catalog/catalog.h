@@ -17,13 +17,6 @@
 #include "extension.h"
 #include "pg/server/compat.h"
 
-/* A list of texts; text is NULL where there is no list. */
-typedef struct gnngp_texts
-{
-	int			n;
-	char	  **text;
-} gnngp_texts;
-
 /* A list of tables; oid is NULL where there is no list. */
 typedef struct gnngp_oids
 {
@@ -212,17 +205,17 @@ typedef struct gnngp_model
 /* Looks up a graph ('name' or 'owner.name'): 42704 for none, 42501 for one of somebody else's. */
 extern gnngp_graph_def *gnngp_own_graph(const char *name);
 
-/* Writes the row of a new graph or task; 42710 when its owner has one of this name. */
-extern void gnngp_graph_insert(const gnngp_graph_def *graph);
-
 /* The same, locked against fits and changes until the transaction ends: the row is as it is now. */
 extern gnngp_graph_def *gnngp_graph_to_change(const char *name);
 
-/* Changes the row of such a graph. */
-extern void gnngp_graph_update(const gnngp_graph_def *graph);
-
-/* The same by id, for a refresh. */
+/* A graph by id. */
 extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
+
+/* Writes the row of a new graph or task; 42710 when its owner has one of this name. */
+extern void gnngp_graph_insert(const gnngp_graph_def *graph);
+
+/* Changes the row of a graph that is locked to change. */
+extern void gnngp_graph_update(const gnngp_graph_def *graph);
 
 /* 42809 unless a graph is one of tables, or one of nodes and edges. */
 extern void gnngp_require_tables(const gnngp_graph_def *graph);
@@ -305,18 +298,20 @@ extern void gnngp_model_lock(Oid owner, const char *name);
 extern void gnngp_fit_lock(const gnngp_graph_def *graph, const char *name);
 
 /*
- * The same as gnngp_fit_lock for a refresh, whose running row of the log then
- * reads so.  session: held across commits, until gnngp_refresh_unlock or the
- * next abort.
+ * As gnngp_fit_lock, and marks the refresh as running for gp_is_refreshing.
+ * session: held across commits, until gnngp_refresh_unlock or the next abort.
  */
 extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
 
-/* A text array argument, which is not NULL; 22004 for NULL among its elements (members.c). */
-extern gnngp_texts gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name);
-
 /* The name that a table has now; NULLs for no table. */
 extern gnngp_source_name gnngp_source_name_of(Oid table);
+
+/* A table's name between the quotes of a message: schema.table, both quoted where one needs it. */
+extern char *gnngp_shown_table(const char *schema, const char *table);
+
+/* The same of a table; its number where it is gone. */
+extern char *gnngp_shown_oid(Oid table);
 
 /* ---- Citus, where it is installed (citus.c) ---- */
 

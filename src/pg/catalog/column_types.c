@@ -1,37 +1,10 @@
 /*
- * column_types.c - what columns of a type can serve as, and how tables are named in messages.
+ * column_types.c - what columns of a type can serve as.
  */
 #include "postgres.h"
 
 #include "column_types.h"
 #include "parser/parse_coerce.h"
-
-char *
-gnngp_shown_table(const char *schema, const char *table)
-{
-	const char *parts[] = {schema, table};
-	StringInfoData text;
-
-	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
-		return psprintf("%s.%s", schema, table);
-	initStringInfo(&text);
-	for (int i = 0; i < 2; i++)
-	{
-		appendStringInfoString(&text, i > 0 ? "\".\"" : "");
-		for (const char *c = parts[i]; *c != '\0'; c++)
-			appendStringInfo(&text, *c == '"' ? "\"%c" : "%c", *c);
-	}
-	return text.data;
-}
-
-char *
-gnngp_shown_oid(Oid table)
-{
-	gnngp_source_name name = gnngp_source_name_of(table);
-
-	return name.schema && name.table ? gnngp_shown_table(name.schema, name.table) :
-		psprintf("%u", table);
-}
 
 /* True for a type that casts to another by a function, or as it is. */
 static bool

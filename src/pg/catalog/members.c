@@ -26,44 +26,6 @@ gnngp_interval_length(const char *text)
 	return i->time + ((int64) i->month * 31 + i->day) * USECS_PER_DAY;
 }
 
-/* An array of texts or names. */
-static gnngp_texts
-load_texts(Datum value, bool null)
-{
-	gnngp_texts list = {0, NULL};
-	Datum	   *elements;
-
-	if (null)
-		return list;
-	ArrayType  *array = DatumGetArrayTypePCopy(value);
-	bool		names = ARR_ELEMTYPE(array) == NAMEOID;
-	list.n = gnngp_array_elements(array, &elements, NULL);
-	list.text = palloc(sizeof(char *) * Max(list.n, 1));
-	for (int i = 0; i < list.n; i++)
-		list.text[i] = names ? pstrdup(NameStr(*DatumGetName(elements[i]))) :
-			TextDatumGetCString(elements[i]);
-	return list;
-}
-
-gnngp_texts
-gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
-
-	gnngp_require_list(array, name);
-	if (array_contains_nulls(array))
-		gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", name);
-	return load_texts(PointerGetDatum(array), false);
-}
-
-gnngp_source_name
-gnngp_source_name_of(Oid table)
-{
-	return OidIsValid(table) ?
-		(gnngp_source_name) {get_namespace_name(get_rel_namespace(table)), get_rel_name(table)} :
-		(gnngp_source_name) {NULL, NULL};
-}
-
 static gnngp_oids
 load_oids(Datum value, bool null)
 {
@@ -123,12 +85,12 @@ load_member(const gnngp_member *member, void *record)
 			*(gnngp_oids *) at = load_oids(value, null);
 			break;
 		case NAMEARRAYOID:
-			list = load_texts(value, null);
+			list = null ? (gnngp_texts) {0, NULL} : gnngp_texts_of(value);
 			*(gnngp_source_name *) at = list.n != 2 ? (gnngp_source_name) {NULL, NULL} :
 				(gnngp_source_name) {list.text[0], list.text[1]};
 			break;
 		default:
-			*(gnngp_texts *) at = load_texts(value, null);
+			*(gnngp_texts *) at = null ? (gnngp_texts) {0, NULL} : gnngp_texts_of(value);
 	}
 }
 

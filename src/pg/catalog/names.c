@@ -1,5 +1,5 @@
 /*
- * names.c - which graph or model a name means, and who owns it.
+ * names.c - which graph or model a name means, and who owns it; how tables are named.
  */
 #include "postgres.h"
 
@@ -283,4 +283,41 @@ gnngp_check_name(const char *kind, const char *name)
 	if (strlen(name) >= NAMEDATALEN)
 		gnngp_raise_detail(NAME_TOO_LONG, psprintf("\"%s\" has %zu bytes.", name, strlen(name)), NULL,
 						   "a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1);
+}
+
+/* ---- names of tables ---- */
+
+gnngp_source_name
+gnngp_source_name_of(Oid table)
+{
+	return OidIsValid(table) ?
+		(gnngp_source_name) {get_namespace_name(get_rel_namespace(table)), get_rel_name(table)} :
+		(gnngp_source_name) {NULL, NULL};
+}
+
+char *
+gnngp_shown_table(const char *schema, const char *table)
+{
+	const char *parts[] = {schema, table};
+	StringInfoData text;
+
+	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
+		return psprintf("%s.%s", schema, table);
+	initStringInfo(&text);
+	for (int i = 0; i < 2; i++)
+	{
+		appendStringInfoString(&text, i > 0 ? "\".\"" : "");
+		for (const char *c = parts[i]; *c != '\0'; c++)
+			appendStringInfo(&text, *c == '"' ? "\"%c" : "%c", *c);
+	}
+	return text.data;
+}
+
+char *
+gnngp_shown_oid(Oid table)
+{
+	gnngp_source_name name = gnngp_source_name_of(table);
+
+	return name.schema && name.table ? gnngp_shown_table(name.schema, name.table) :
+		psprintf("%u", table);
 }

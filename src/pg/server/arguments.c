@@ -120,6 +120,33 @@ gnngp_make_array(Datum *element, int n, Oid type)
 	return PointerGetDatum(construct_array(element, n, type, size, by_value, align));
 }
 
+gnngp_texts
+gnngp_texts_of(Datum value)
+{
+	gnngp_texts list;
+	Datum	   *elements;
+	ArrayType  *array = DatumGetArrayTypePCopy(value);
+	bool		names = ARR_ELEMTYPE(array) == NAMEOID;
+
+	list.n = gnngp_array_elements(array, &elements, NULL);
+	list.text = palloc(sizeof(char *) * Max(list.n, 1));
+	for (int i = 0; i < list.n; i++)
+		list.text[i] = names ? pstrdup(NameStr(*DatumGetName(elements[i]))) :
+			TextDatumGetCString(elements[i]);
+	return list;
+}
+
+gnngp_texts
+gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
+
+	gnngp_require_list(array, name);
+	if (array_contains_nulls(array))
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", name);
+	return gnngp_texts_of(PointerGetDatum(array));
+}
+
 /* ---- rows of functions that return some ---- */
 
 NullableDatum

@@ -64,6 +64,17 @@ extern void gnngp_require_list(ArrayType *array, const char *name);
 extern int	gnngp_array_elements(ArrayType *array, Datum **element, bool **null);
 extern Datum gnngp_make_array(Datum *element, int n, Oid type);
 
+/* A list of texts; text is NULL where there is no list. */
+typedef struct gnngp_texts
+{
+	int			n;
+	char	  **text;
+} gnngp_texts;
+
+/* An array of texts or names, and an argument that is one and not NULL: 22004 for NULL in it. */
+extern gnngp_texts gnngp_texts_of(Datum value);
+extern gnngp_texts gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+
 /* ---- rows of functions that return some ---- */
 
 /* A column of a row; a float8 is NULL where it is NaN, and a text where there is none. */
