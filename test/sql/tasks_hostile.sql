@@ -53,7 +53,7 @@ SELECT count(*) FROM gnngp_internal.gp_block WHERE part IN ('facts', 'live', 'lo
 SELECT * FROM gp_predict_live('returned', 3);
 SELECT * FROM gp_loo('returned');
 RESET ROLE;
--- Nor does a grantee look up the owner's expression, here over a schema that it may not use; ids are texts
+-- Nor does a grantee look up the owner's expression, here over a schema that it may not use, nor a view that the fit leaves out; ids are texts
 CREATE SCHEMA tasks_closed;
 CREATE TABLE member (id char(5) PRIMARY KEY, joined timestamptz NOT NULL);
 CREATE TABLE visit (member char(5) REFERENCES member, at timestamptz NOT NULL, page text);
@@ -63,7 +63,8 @@ INSERT INTO visit SELECT 'm' || 1 + i * i % 30, '2024-02-01'::timestamptz + i * 
 INSERT INTO page SELECT 'p' || i, i FROM generate_series(0, 3) i;
 CREATE TABLE tasks_closed.sale AS SELECT member, at FROM visit;
 CREATE INDEX ON visit (member, at);
-SELECT gp_create_graph('club', '{member,visit,page}', keys => '{"visit.page": "page.name"}');
+CREATE VIEW habit AS SELECT member, count(*) FROM visit GROUP BY member;
+SELECT gp_create_graph('club', '{member,visit,page,habit}', keys => '{"visit.page": "page.name", "habit.member": "member.id"}');
 SELECT gp_create_task('sales', 'club', 'member', $$EXISTS (SELECT FROM tasks_closed.sale s WHERE s.member = e.id AND s.at > t AND s.at <= t + horizon)$$, horizon => '10 days');
 SELECT facts FROM gp_fit('sales');
 SELECT gp_grant('sales', 'tasks_stranger');

@@ -50,6 +50,7 @@ typedef struct gnngp_schema_table
 	gnngp_schema_column *column;
 	int			time;			/* its time column; -1: without time */
 	bool		timeless;		/* as the user says */
+	bool		hidden;			/* the present user may not read it, and the owner may */
 	bool		gathers;		/* a view that makes a row of several */
 	List	   *reads;			/* the table itself, and all that a view reads */
 	const char *left_out;		/* why a task does not use it; NULL: it does */
@@ -104,13 +105,13 @@ extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, 
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 
-/* A table that the present user may not read, or not all columns of; InvalidOid: none. */
+/* A table that is used, and that the present user may not read all columns of; InvalidOid: none. */
 extern Oid	gnngp_schema_hidden(const gnngp_tables *s);
 
 /*
  * A hash of all that encodings and columns of a stored model depend on: by names, which a dump
  * keeps, or by the server's numbers, which stay where something is renamed.  Columns that are
- * excluded do not count.
+ * excluded do not count, nor do those of tables that are left out.
  */
 extern uint64 gnngp_schema_shape(const gnngp_tables *s, bool by_number);
 

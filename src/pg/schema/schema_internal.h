@@ -73,6 +73,9 @@ extern void gnngp_find_relations(gnngp_tables *s);
 /* Moves the relations that are not used behind the others. */
 extern void gnngp_set_relations_aside(gnngp_tables *s);
 
+/* True for a table that is not left out: its cells are read, or it refers or is referred to. */
+extern bool gnngp_is_used(const gnngp_tables *s, int table);
+
 /* 42804 and 0A000 where keys are not equal by their texts, by which facts are found. */
 extern void gnngp_require_texts(const gnngp_tables *s);
 

@@ -285,6 +285,8 @@ lock_behind(const gnngp_tables *s)
 	{
 		gnngp_query q;
 
+		if (s->table[i].hidden)
+			continue;
 		gnngp_query_init(&q, &s->table[i].table);
 		gnngp_query_add(&q, INT4OID, "1");
 		gnngp_query_plan(&q);

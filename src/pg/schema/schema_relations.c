@@ -301,6 +301,19 @@ gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *r
 
 /* ---- shapes ---- */
 
+bool
+gnngp_is_used(const gnngp_tables *s, int table)
+{
+	const gnngp_schema_table *t = &s->table[table];
+	bool		used = t->left_out == NULL && t->later == NULL;
+
+	for (int k = 0; k < t->ncolumns && !used; k++)
+		used = t->column[k].role == GNNGP_COLUMN_CELL || t->column[k].role == GNNGP_COLUMN_TARGET;
+	for (int r = 0; r < s->nrelations && !used; r++)
+		used = s->relation[r].child == table || s->relation[r].parent == table;
+	return used;
+}
+
 /* A column of a shape; place -1: none. */
 static const char *
 column_shape(const gnngp_schema_table *t, int place, bool by_number)
@@ -321,7 +334,9 @@ gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 
 		appendStringInfo(&text, "%s %s\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
 						 column_shape(t, t->time, by_number));
-		for (int k = 0; k < t->ncolumns; k++)
+		if (t->hidden && gnngp_is_used(s, i))
+			appendStringInfoString(&text, "hidden\n");
+		for (int k = 0; k < t->ncolumns && gnngp_is_used(s, i); k++)
 			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED)
 				appendStringInfo(&text, "%s %s %d\n", column_shape(t, k, by_number),
 								 gnngp_type_name(t->column[k].column.base), t->column[k].role);

@@ -49,11 +49,11 @@ may_read_column(Oid table, AttrNumber column, Oid role)
 }
 
 /*
- * Looks up the columns and the primary key of a locked table, as far as the present user may read
- * them, and the graph's owner, whose columns a model has.
+ * Looks up the columns and the primary key of a locked table, as far as the reader may read them,
+ * and the graph's owner, whose columns a model has.
  */
 static void
-find_columns(gnngp_schema_table *t, Oid owner)
+find_columns(gnngp_schema_table *t, Oid reader, Oid owner)
 {
 	Relation	rel = relation_open(t->table.oid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
@@ -77,7 +77,7 @@ find_columns(gnngp_schema_table *t, Oid owner)
 		c->not_null = att->attnotnull;
 		c->role = gnngp_cell_type_of(c->column.base, &c->type) ? GNNGP_COLUMN_CELL :
 			GNNGP_COLUMN_TYPE;
-		if (!may_read_column(t->table.oid, att->attnum, GetUserId()) ||
+		if (!may_read_column(t->table.oid, att->attnum, reader) ||
 			!may_read_column(t->table.oid, att->attnum, owner))
 			c->role = GNNGP_COLUMN_HIDDEN;
 		bool		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
@@ -100,7 +100,7 @@ gnngp_schema_table_open(gnngp_table table)
 {
 	gnngp_schema_table t = {.table = table,.label = get_rel_name(table.oid)};
 
-	find_columns(&t, GetUserId());
+	find_columns(&t, GetUserId(), GetUserId());
 	return t;
 }
 
@@ -167,6 +167,8 @@ gnngp_open_tables(gnngp_tables *s)
 	const gnngp_tables_def *def = &s->def->tables;
 	Oid			owner = OidIsValid(s->def->owner_role) ? s->def->owner_role : GetUserId();
 
+	bool		any = false;
+
 	s->table = palloc0(sizeof(gnngp_schema_table) * Max(def->tables.n, 1));
 	for (int i = 0; i < def->tables.n; i++)
 	{
@@ -175,7 +177,9 @@ gnngp_open_tables(gnngp_tables *s)
 		if (def->names.n > 2 * i + 1)
 			name = (gnngp_source_name) {def->names.text[2 * i], def->names.text[2 * i + 1]};
 		gnngp_table table = gnngp_table_open(def->tables.oid[i], &name, def->kinds[i], "tables", s->def);
-		if (!may_read(table.oid, GetUserId()) || !may_read(table.oid, owner))
+		bool		hidden = !may_read(table.oid, GetUserId());
+
+		if (!may_read(table.oid, owner) || (hidden && s->altered))
 		{
 			refuse_lost_table(s, i, table.name);
 			if (s->altered)
@@ -186,12 +190,15 @@ gnngp_open_tables(gnngp_tables *s)
 											   false));
 			continue;
 		}
-		s->table[s->ntables].table = table;
-		find_columns(&s->table[s->ntables], owner);
-		gnngp_find_reads(&s->table[s->ntables], s->table[s->ntables].table.oid);
-		s->ntables++;
+		gnngp_schema_table *t = &s->table[s->ntables++];
+		t->table = table;
+		t->hidden = hidden;
+		any = any || !hidden;
+		/* A live answer to who may not read it is refused if it is used: that has to be known. */
+		find_columns(t, hidden ? owner : GetUserId(), owner);
+		gnngp_find_reads(t, table.oid);
 	}
-	if (s->ntables == 0)
+	if (!any)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE, "Grant it SELECT on them.",
 					"role \"%s\" may read none of the tables of graph \"%s\"",
 					GetUserNameFromId(GetUserId(), false), s->def->name);
@@ -201,12 +208,12 @@ gnngp_open_tables(gnngp_tables *s)
 Oid
 gnngp_schema_hidden(const gnngp_tables *s)
 {
-	for (int i = 0; i < s->def->tables.tables.n; i++)
-		if (!may_read(s->def->tables.tables.oid[i], GetUserId()))
-			return s->def->tables.tables.oid[i];
+	for (int i = 0; i < s->ntables; i++)
+		if (s->table[i].hidden && gnngp_is_used(s, i))
+			return s->table[i].table.oid;
 	for (int i = 0; i < s->ntables; i++)
 		for (int k = 0; k < s->table[i].ncolumns; k++)
-			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN &&
+			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN && gnngp_is_used(s, i) &&
 				!may_read_column(s->table[i].table.oid, s->table[i].column[k].number, GetUserId()))
 				return s->table[i].table.oid;
 	return InvalidOid;
