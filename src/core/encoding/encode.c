@@ -73,7 +73,7 @@ follows(const gp_encoding *e, const gp_encoded *part)
 			part->within >= 0 && part->within < e->nparts &&
 			part->rank >= 0 && part->rank < e->part[part->within].hot &&
 			is_of_number(e, part);
-	return e->nwithin == 0 && part->way >= 0 && part->way < GP_ENCODED_WITHIN &&
+	return e->nwithin == 0 && part->way >= 0 && part->way <= GP_ENCODED_TOTAL &&
 		part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
 		part->element >= 0 && part->first == e->width &&
 		part->nulls >= 0 && part->nulls <= 1 &&
@@ -235,7 +235,8 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 		[GP_ENCODED_NAME] = "a name or a text: nearly as many values as rows, or none that is frequent",
 		[GP_ENCODED_LATER] = "later than its row's time: it is written afterwards, unless times has null for it",
 		[GP_ENCODED_FILLED] = "NULL in the newest rows: it is filled in later, unless times has null for it",
-		[GP_ENCODED_WITHIN] = NULL
+		[GP_ENCODED_WITHIN] = NULL,
+		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, or adds them up, unless times has null for it"
 	};
 	bool		is_number = gp_encoded_numbers(part) > 0;
 

@@ -44,6 +44,7 @@ struct gp_encoder
 	gp_cell_kind *kind;
 	gp_time		until;
 	bool	   *known;			/* of each column: with its row, whatever its values say */
+	bool	   *total;			/* or that it has later facts in it */
 	uint64_t	threshold;
 	uint64_t	looked;			/* rows without an identity so far */
 	int64_t		n;
@@ -62,6 +63,7 @@ gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_tim
 	e->columns = columns;
 	e->until = until;
 	e->known = gp_alloc_zero(env, columns, sizeof(bool));
+	e->total = gp_alloc_zero(env, columns, sizeof(bool));
 	if (known)
 		memcpy(e->known, known, sizeof(bool) * (size_t) columns);
 	e->kind = gp_alloc_array(env, columns, sizeof(gp_cell_kind));
@@ -70,6 +72,12 @@ gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_tim
 	e->row = gp_alloc_array(env, GP_ENCODER_ROWS + 1, sizeof(kept_row));
 	e->longest = gp_alloc_zero(env, columns, sizeof(int32_t));
 	return e;
+}
+
+void
+gp_encoder_total(gp_encoder *e, int32_t column)
+{
+	e->total[column] = true;
 }
 
 bool
@@ -346,7 +354,9 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 			present -= room[i].count;
 	part->distinct = (int32_t) gp_min64(different - (present < n), GP_ENCODED_COUNTED + 1);
 	part->way = part->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
-	if (later > LATER)
+	if (e->total[part->column])
+		part->way = GP_ENCODED_TOTAL;
+	else if (later > LATER)
 		part->way = GP_ENCODED_LATER;
 	else if (present == 0)
 		part->way = GP_ENCODED_EMPTY;
@@ -493,7 +503,7 @@ gp_encoder_finish(gp_encoder *e, bool within)
 	gp_encoding *out = gp_encoding_of(env, part, nparts);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);
-	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known, e->longest,
-				e);
+	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known, e->total,
+				e->longest, e);
 	return out;
 }

@@ -76,7 +76,8 @@ typedef enum gp_encoded_way
 	/* left out: times later than the row's, so it is written afterwards */
 	GP_ENCODED_LATER,
 	GP_ENCODED_FILLED,			/* left out: NULL in the newest rows, so it is filled in later */
-	GP_ENCODED_WITHIN			/* a number once more, of the rows of one category alone */
+	GP_ENCODED_WITHIN,			/* a number once more, of the rows of one category alone */
+	GP_ENCODED_TOTAL			/* left out: of facts, later ones too */
 } gp_encoded_way;
 
 /*
@@ -131,6 +132,9 @@ typedef struct gp_encoder gp_encoder;
  */
 extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind,
 									 gp_time until, const bool *known);
+
+/* Notes that a column counts facts or adds them up, later ones too: it is left out. */
+extern void gp_encoder_total(gp_encoder *encoder, int32_t column);
 
 /* False where a row of such an identity is not among those that are kept: it need not be read. */
 extern bool gp_encoder_wants(const gp_encoder *encoder, uint64_t identity);

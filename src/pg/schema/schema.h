@@ -87,6 +87,7 @@ typedef struct gnngp_tables
 	gnngp_schema_relation *relation;
 	int			nrollups;
 	struct gnngp_rollup *rollup;	/* children that are part of their parents' rows */
+	int		  **totals;			/* of each table, once they are looked for (reading/totals.c) */
 	int			answer_table;
 	const char *answer;			/* a column that is not used, because a task's labels show it */
 } gnngp_tables;

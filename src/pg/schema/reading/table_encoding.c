@@ -3,10 +3,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "table_join.h"
-#include "utils/lsyscache.h"
 
 #define MANY_ROWS 100000		/* from so many on a sample is looked at, */
 #define SAMPLED_ROWS (2 * GP_ENCODER_ROWS)	/* of about so many, as some may be of later times */
@@ -49,18 +47,6 @@ identity_of(const gnngp_schema_table *t)
 				 gnngp_key_expression(t, "t", t->nid, t->id, &type));
 }
 
-/* Has a large table sampled; the same rows each time. */
-static const char *
-sample(const gnngp_table *table)
-{
-	char		kind = get_rel_relkind(table->oid);
-	int64		rows = gnngp_table_rows(table);
-
-	if (rows < MANY_ROWS || (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW))
-		return "";
-	return psprintf(" TABLESAMPLE BERNOULLI (%g) REPEATABLE (1)", 100.0 * SAMPLED_ROWS / (double) rows);
-}
-
 gp_encoding *
 gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 {
@@ -73,8 +59,7 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 	gnngp_join *j = gnngp_join_open(s, table);
 	look		l = {.before = before};
 
-	j->sample = sample(&t->table);
-	appendStringInfoString(&j->tables, j->sample);
+	gnngp_join_sample(j, MANY_ROWS, SAMPLED_ROWS);
 	if (is_rollup)
 		gnngp_join_rollup(j, rollup);
 	else if (key >= 0)
@@ -99,6 +84,9 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
 	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind,
 								  l.visible < 0 ? before : before - 1, known);
+	for (int i = 0; i < l.part->ncells; i++)
+		if (gnngp_cell_totals(s, &l.part->cell[i]) >= 0)
+			gp_encoder_total(l.encoder, i);
 	l.identity = gnngp_query_add_text(&j->query, INT8OID, identity_of(t));
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
 	return gp_encoder_finish(l.encoder, encoding < s->ntables);

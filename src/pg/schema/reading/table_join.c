@@ -12,8 +12,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "table_join.h"
+#include "utils/lsyscache.h"
 
 #define ROLLUP_LEVELS 2			/* up from its children */
 #define ROOM_FOR_ROLLUPS 4		/* beside the parents */
@@ -73,6 +75,20 @@ gnngp_join_open(const gnngp_tables *s, int table)
 	initStringInfo(&j->visible);
 	initStringInfo(&j->first);
 	return j;
+}
+
+void
+gnngp_join_sample(gnngp_join *j, int64 many, int64 drawn)
+{
+	const gnngp_table *table = &j->schema->table[j->table].table;
+	char		kind = get_rel_relkind(table->oid);
+	int64		rows = gnngp_table_rows(table);
+
+	if (rows < many || (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW))
+		return;
+	j->sample = psprintf(" TABLESAMPLE BERNOULLI (%g) REPEATABLE (1)",
+						 100.0 * (double) drawn / (double) rows);
+	appendStringInfoString(&j->tables, j->sample);
 }
 
 /* Adds a time to those of which the latest counts. */
@@ -224,21 +240,39 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 	}
 }
 
+/* True for rows that have times by what they refer to, but for one relation. */
+static bool
+has_timed_parents(const gnngp_tables *s, int table, int but)
+{
+	bool		timed = false;
+
+	for (int r = 0; r < s->nrelations && !timed; r++)
+		timed = r != but && s->relation[r].child == table && !s->relation[r].aside &&
+			gnngp_is_timed(s, s->relation[r].parent, GNNGP_MOST_LEVELS - 1);
+	return timed;
+}
+
+/*
+ * Joins the parents of rows that wait for the latest of them, which may not be among those joined:
+ * then they are never known.
+ */
+static void
+join_awaited(gnngp_join *j, int but)
+{
+	join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
+	if (j->cut && has_timed_parents(j->schema, j->table, but))
+		add_time(j, "'infinity'::pg_catalog.timestamptz");
+}
+
 void
 gnngp_join_parents(gnngp_join *j, int but)
 {
-	const gnngp_tables *s = j->schema;
-	bool		waits = but >= 0 && s->table[j->table].time < 0 && !s->table[j->table].timeless;
+	const gnngp_schema_table *t = &j->schema->table[j->table];
 
-	join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
-	/* Facts without a time whose latest parent may not be among those joined are never known. */
-	for (int r = 0; j->cut && waits && r < s->nrelations; r++)
-		if (r != but && s->relation[r].child == j->table && !s->relation[r].aside &&
-			gnngp_is_timed(s, s->relation[r].parent, GNNGP_MOST_LEVELS - 1))
-		{
-			add_time(j, "'infinity'::pg_catalog.timestamptz");
-			return;
-		}
+	if (but >= 0 && t->time < 0 && !t->timeless)
+		join_awaited(j, but);
+	else
+		join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
 }
 
 const char *
@@ -285,42 +319,63 @@ rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, bool sums)
 	}
 }
 
+/* Adds the number of children as a cell. */
+static void
+rollup_number(const gnngp_tables *s, gnngp_rollup *u, StringInfo list)
+{
+	const gnngp_schema_relation *r = &s->relation[u->relation];
+	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
+
+	rollup_cell(u, list, &(gnngp_cell_source) {.known = key->known,.table = r->child,
+				.name = key->column.name}, "count(*)::pg_catalog.float8");
+}
+
+/* Starts what is rolled up: the children are d, and their keys the first that are selected. */
+static gnngp_join *
+open_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u, StringInfo list)
+{
+	const gnngp_schema_relation *r = &s->relation[relation];
+	gnngp_join *j = gnngp_join_open(s, r->child);
+	StringInfoData keys;
+
+	*u = (gnngp_rollup) {.relation = relation,
+		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
+	initStringInfo(list);
+	initStringInfo(&keys);
+	for (int i = 0; i < r->n; i++)
+	{
+		appendStringInfo(list, "%sd.%s AS k%d", i > 0 ? ", " : "",
+						 s->table[r->child].column[r->from[i]].column.quoted, i);
+		appendStringInfo(&keys, "%s%d", i > 0 ? ", " : "", i + 1);
+	}
+	u->keys = keys.data;
+	j->root = "d";
+	gnngp_join_row(j);
+	return j;
+}
+
 static void
 make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *parent = &s->table[r->parent];
-	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
-	const gnngp_cell_source number = {.known = key->known,.table = r->child,
-	.name = key->column.name};
-	gnngp_join *j = gnngp_join_open(s, r->child);
 	StringInfoData list;
-	StringInfoData keys;
+	gnngp_join *j = open_rollup(s, relation, u, &list);
 
-	*u = (gnngp_rollup) {.relation = relation,
-		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
-	initStringInfo(&list);
-	initStringInfo(&keys);
-	for (int i = 0; i < r->n; i++)
-	{
-		appendStringInfo(&list, "%sd.%s AS k%d", i > 0 ? ", " : "",
-						 s->table[r->child].column[r->from[i]].column.quoted, i);
-		appendStringInfo(&keys, "%s%d", i > 0 ? ", " : "", i + 1);
-	}
-	j->root = "d";
-	gnngp_join_row(j);
 	if (parent->time >= 0)
 		j->as_of = gnngp_known_expression(parent, "o");
-	join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
+	if (parent->time < 0 && has_timed_parents(s, r->child, relation))
+		join_awaited(j, relation);
+	else
+		join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
 	u->timed = j->visible.len > 0 && parent->time < 0;
 	if (u->timed)
 		appendStringInfo(&list, ", min(greatest(%s)) AS v", j->visible.data);
 	else
-		rollup_cell(u, &list, &number, "count(*)::pg_catalog.float8");
+		rollup_number(s, u, &list);
 	for (int i = 0; i < j->nparts && !u->timed; i++)
 		rollup_row(u, &list, &j->part[i], i == 0);
 	u->select = list.data;
-	u->keys = keys.data;
 	u->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
 						 j->visible.len > 0 && parent->time >= 0
 						 ? psprintf(" JOIN %s o ON %s", parent->table.quoted,
@@ -330,6 +385,7 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u)
 void
 gnngp_find_rollups(gnngp_tables *s)
 {
+	s->totals = palloc0(sizeof(int *) * Max(s->ntables, 1));
 	s->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->table[s->relation[r].child].time < 0 &&
@@ -372,26 +428,62 @@ rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 					gnngp_join_equals(j->schema, r, "d", "s"), j->asked[0] ? " AND " : "", j->asked);
 }
 
+/* Joins what is rolled up, by an alias. */
+static void
+join_rolled_up(gnngp_join *j, const gnngp_rollup *u, const char *join, const char *alias)
+{
+	const gnngp_schema_relation *r = &j->schema->relation[u->relation];
+
+	appendStringInfo(&j->tables, "%s (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", join, u->select,
+					 u->tables, rolled_up_rows(j, r), u->keys, alias,
+					 rollup_condition(j->schema, r, alias));
+}
+
+/* Adds the cells of what is rolled up. */
+static void
+add_rollup(gnngp_join *j, const gnngp_rollup *u, int encoding, const char *alias)
+{
+	add_part(j, (gnngp_part) {.name = j->schema->relation[u->relation].name,
+		.relation = u->relation,.alias = alias,.encoding = encoding,.table = -1,.there = -1,
+		.visible = -1,.ncells = u->ncells,.cell = u->cell});
+}
+
+int
+gnngp_join_totals(gnngp_join *j, int relation)
+{
+	gnngp_rollup u;
+	StringInfoData list;
+	gnngp_join *d = open_rollup(j->schema, relation, &u, &list);
+
+	if (j->schema->table[d->table].time < 0)
+		gnngp_join_parents(d, relation);
+	if (d->visible.len == 0)
+		return -1;
+	rollup_number(j->schema, &u, &list);
+	rollup_row(&u, &list, &d->part[0], true);
+	appendStringInfo(&list, ", max(greatest(%s)) AS v", d->visible.data);
+	u.select = list.data;
+	u.tables = psprintf("%s d%s", j->schema->table[d->table].table.quoted, d->tables.data);
+	join_rolled_up(j, &u, " JOIN", "r");
+	add_rollup(j, &u, -1, "r");
+	return gnngp_query_add(&j->query, TIMESTAMPTZOID, "r.v");
+}
+
 void
 gnngp_join_rollup(gnngp_join *j, int rollup)
 {
 	const gnngp_rollup *u = &j->schema->rollup[rollup];
-	const gnngp_schema_relation *r = &j->schema->relation[u->relation];
 	const char *alias = psprintf("r%d", rollup);
 
 	if (u->timed && j->schema->table[j->table].timeless)
 		return;
-	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", u->select,
-					 u->tables, rolled_up_rows(j, r), u->keys, alias,
-					 rollup_condition(j->schema, r, alias));
+	join_rolled_up(j, u, " LEFT JOIN", alias);
 	if (u->timed)
 	{
 		appendStringInfo(&j->first, "%s%s.v", j->first.len > 0 ? ", " : "", alias);
 		return;
 	}
-	add_part(j, (gnngp_part) {.name = r->name,.relation = u->relation,.alias = alias,
-		.encoding = gnngp_rollup_encoding(j->schema, rollup),.table = -1,
-		.there = -1,.visible = -1,.ncells = u->ncells,.cell = u->cell});
+	add_rollup(j, u, gnngp_rollup_encoding(j->schema, rollup), alias);
 }
 
 void

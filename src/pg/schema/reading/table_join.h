@@ -95,6 +95,9 @@ gnngp_key_encoding(const gnngp_tables *s, int relation)
 /* Starts a query over a table, which it calls t. */
 extern gnngp_join *gnngp_join_open(const gnngp_tables *s, int table);
 
+/* Has a query draw about so many of the table's rows where it has many, the same each time. */
+extern void gnngp_join_sample(gnngp_join *j, int64 many, int64 drawn);
+
 /*
  * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
  * on, three levels up; then the rollups of its row, or one.  Cells of all parts are selected.
@@ -103,6 +106,13 @@ extern void gnngp_join_row(gnngp_join *j);
 extern void gnngp_join_parents(gnngp_join *j, int but);
 extern void gnngp_join_rollups(gnngp_join *j);
 extern void gnngp_join_rollup(gnngp_join *j, int rollup);
+
+/*
+ * Adds how many children a row has by a relation, the mean and the sum of each number of theirs,
+ * whatever their times, as a part.  Returns the query's column of the time of the last one; -1:
+ * they have none, and nothing is added.
+ */
+extern int	gnngp_join_totals(gnngp_join *j, int relation);
 
 /*
  * What is joined from here on counts only where it is there at the latest time of the rows so far:
@@ -133,7 +143,16 @@ extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *s
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);
 
+/* ---- columns that are totals of facts (totals.c) ---- */
+
+/*
+ * The relation whose rows the column of a cell counts or adds up, those that are later than its own
+ * row, too; -1: none.
+ */
+extern int	gnngp_cell_totals(const gnngp_tables *s, const gnngp_cell_source *cell);
+
 /* ---- how tables are encoded (table_encoding.c) ---- */
+
 
 /*
  * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns

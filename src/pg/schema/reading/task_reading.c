@@ -314,8 +314,12 @@ notice_encoding_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encod
 	const gnngp_tables *s = r->schema;
 	const char *of = p->table >= 0 ? NULL :
 		s->table[s->relation[p->relation].parent].table.name;
+	int			totals = gnngp_cell_totals(s, &p->cell[e->column]);
 
 	gnngp_notice_later(s, &p->cell[e->column],
+					   e->way == GP_ENCODED_TOTAL ?
+					   psprintf("It counts the rows that refer to it by %s, or adds them up, those of later times, too.",
+								s->relation[totals].name) :
 					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
 					   of == NULL ? "It is NULL in the newest rows, and in few others." :
 					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
@@ -338,7 +342,8 @@ learn_encoding(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 			e[-1].way == e->way;
 
 		if (!told && e->kind != GP_CELL_KIND &&
-			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
+			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
+			 e->way == GP_ENCODED_TOTAL))
 			notice_encoding_later(r, p, e);
 	}
 }
