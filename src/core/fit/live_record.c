@@ -47,6 +47,9 @@ keep_figures(gp_live_state *state, const gp_problem *problem, const gp_targets *
 	};
 
 	gp_state_numbers(state, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
+	if (solution->spread.n > 0)
+		gp_state_numbers(state, GP_PIECE_FIGURES, 0, 1, *solution->spread.knot,
+						 solution->spread.n, 2);
 }
 
 double

@@ -313,6 +313,7 @@ finish(live *s)
 	gp_targets	targets = {.unit = f->unit,.offset = f->offset,.least = f->least,
 	.flat = f->flat > 0.0};
 	gp_solution solution = {.noise = f->noise,.mean_diag = f->mean_diag,.scale = f->scale};
+	const gp_piece *spread = gp_state_find(s->r.q->state, GP_PIECE_FIGURES, 0, 1);
 	gp_posterior out = {.nodes = s->asked,.columns = s->columns,.mean = s->mean};
 	/* The mean of the targets now less that of the fit, in the targets' unit, where the fit's sum
 	 * is 0 */
@@ -326,6 +327,11 @@ finish(live *s)
 	double		gain = s->nseen > 0 ? sum / (double) (s->r.nlabelled + 2 * s->given - s->nseen)
 		: 0.0;
 
+	if (spread)
+	{
+		solution.spread.n = spread->rows;
+		memcpy(solution.spread.knot, spread->dense, (size_t) spread->rows * 2 * sizeof(double));
+	}
 	out.variance = gp_alloc_array(s->env, s->asked, sizeof(double));
 	for (int64_t i = 0; i < gp_items(s->env, s->asked); i++)
 	{

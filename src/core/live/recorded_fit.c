@@ -2,6 +2,7 @@
  * recorded_fit.c - what a fit recorded of its regression, read and checked.
  */
 #include "live.h"
+#include "regression/solution.h"
 
 bool
 gp_live_read(const gp_live_state *state, gp_live_figures *figures)
@@ -75,6 +76,7 @@ gp_live_fits(const gp_live_state *state)
 	const gp_piece *anchors = gp_state_find(state, GP_PIECE_ANCHORS, 0, 0);
 	const gp_piece *among = gp_state_find(state, GP_PIECE_OPERATOR, 0, 0);
 	const gp_piece *rows = gp_state_find(state, GP_PIECE_LABELLED_ROWS, 0, 0);
+	const gp_piece *spread = gp_state_find(state, GP_PIECE_FIGURES, 0, 1);
 
 	if (!gp_live_read(state, &f) || labelled == NULL ||
 		!(f.columns >= 1.0 && f.columns < INT32_MAX))
@@ -92,6 +94,7 @@ gp_live_fits(const gp_live_state *state)
 		targets_fit(gp_state_find(state, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns,
 					f.values) &&
 		(f.exact || rows == NULL || is_dense(rows, labelled->rows, rank, false)) &&
+		(spread == NULL || (is_dense(spread, -1, 2, true) && spread->rows <= GP_SPREAD_KNOTS)) &&
 		(power == NULL || power->cols == rank) &&
 			(among == NULL || (anchors && among->rows == anchors->rows));
 }

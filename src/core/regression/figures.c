@@ -409,36 +409,6 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 	return score[rank < 1.0 ? 0 : (int64_t) rank - 1];
 }
 
-void
-gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
-				   gp_solution *solution)
-{
-	double	   *far = gp_alloc_array(env, n, sizeof(double));
-
-	for (int64_t i = 0; i < n; i++)
-	{
-		int64_t		at = index ? index[i] : i;
-
-		far[i] = fabs(targets->y[at] - solution->loo_mean[at]) / sqrt(solution->loo_variance[at]);
-	}
-	gp_sort(env, far, n, sizeof(double), gp_compare_double, NULL);
-	double		quantile = gp_loo_quantile(far, n, 0.9) / GP_NORMAL_90;
-	gp_free(env, far);
-	if (!isfinite(quantile) || !(quantile > 0.0))
-		return;
-	solution->scale *= quantile * quantile;
-	for (int64_t i = 0; i < targets->m; i++)
-		solution->loo_variance[i] *= quantile * quantile;
-}
-
-void
-gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				  gp_solution *solution)
-{
-	if (problem->task == GP_TASK_VALUES && !targets->few && !targets->flat && !env->dry)
-		gp_solution_spread(env, targets, NULL, targets->m, solution);
-}
-
 const char *
 gp_metric_name(gp_metric metric)
 {

@@ -38,6 +38,9 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 
 		out->variance[i] = has_kernel ? scale * (fmax(out->variance[i], 0.0) + noise) :
 			scale * (solution->mean_diag + solution->noise);
+		if (has_spread)
+			out->variance[i] *= pow(gp_spread_at(&solution->spread,
+											gp_target_value(targets, mean[0])), 2.0);
 		/* The scale is what labelled nodes need, which have others around them: where the labels
 		 * say little, values vary at most as the labels do, around their mean. */
 		if (has_spread)

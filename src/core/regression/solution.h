@@ -46,6 +46,18 @@ gp_target_value(const gp_targets *t, double z)
 	return value < t->least ? t->least : value;
 }
 
+/*
+ * How large an error of values is over the value that is predicted, by which standard deviations
+ * are multiplied: n points (value, size) by ascending values, straight lines between them, level
+ * beyond; n = 0: 1 everywhere.
+ */
+#define GP_SPREAD_KNOTS 12
+typedef struct gp_spread
+{
+	int64_t		n;
+	double		knot[GP_SPREAD_KNOTS][2];
+} gp_spread;
+
 /* What either form of a regression gives; values are in the targets' unit. */
 typedef struct gp_solution
 {
@@ -53,6 +65,7 @@ typedef struct gp_solution
 	double		noise;			/* nugget * mean_diag */
 	double		mean_diag;
 	double		scale;			/* s^2 */
+	gp_spread	spread;			/* of values */
 	double		log_marginal_likelihood;
 	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
 	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
@@ -170,19 +183,20 @@ extern void gp_rows_predict(gp_device *dev, gp_matrix rows, gp_matrix root, gp_m
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 
 /*
- * figures.c: for values, the scale with which nine in ten labels lie within the central 90%
- * interval of what is said of them without themselves, in place of the one of the marginal
- * likelihood; loo_variance goes along.
+ * value_spread.c: for values, the spread, and the scale with which nine in ten labels lie within
+ * the central 90% interval of what is said of them without themselves, in place of the one of the
+ * marginal likelihood; loo_variance goes along.
  */
 extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  gp_solution *solution);
 
 /*
- * The same by n labels, whose numbers are index (NULL: the first n), whatever the problem says of
- * scales.
+ * The same, the scale by n labels, whose numbers are index (NULL: the first n), whatever the
+ * problem says of scales.
  */
 extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
 							   int64_t n, gp_solution *solution);
+extern double gp_spread_at(const gp_spread *spread, double value);
 
 /*
  * gram.c: the prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the maximum of

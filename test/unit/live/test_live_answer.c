@@ -596,6 +596,8 @@ check_strategy(gp_strategy strategy)
 
 	nodes(values, GP_DOUBLE);
 	nodes(values, GP_FLOAT);
+	/* so many labels that errors have a curve */
+	nodes((setup) {"mlp", 1, strategy, GP_TASK_VALUES, 1, landmarks, true, false}, GP_DOUBLE);
 	nodes(classes, GP_DOUBLE);
 	nodes(classes, GP_FLOAT);
 	in_env(check_parts(env, values));
