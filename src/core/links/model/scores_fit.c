@@ -198,7 +198,7 @@ score_whole(scores_fit *r, gp_score_context *context)
 
 /* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
 static void
-score_folds(scores_fit *r)
+score_folds(scores_fit *r, gp_link_model *model)
 {
 	gp_crew    *crew = NULL;
 	gp_score_context whole;
@@ -220,6 +220,11 @@ score_folds(scores_fit *r)
 	gp_score_context_open(&whole, r->dev, r->problem->graph, r->prepared.features, r->steps,
 						  NULL);
 	score_whole(r, &whole);
+	/* The features' statistics on the whole graph are the model's. */
+	model->feature_mean = whole.mean;
+	model->feature_dot = whole.dot;
+	model->feature_norm = whole.norm;
+	whole.owns_statistics = false;
 	gp_score_context_close(&whole);
 }
 
@@ -384,20 +389,6 @@ keep_regression(gp_link_regression *g, int32_t width, gp_link_model *model)
 	dev->download(dev, gp_matrix_wrap(model->scores.landmark, g->z.rows, width, GP_FLOAT), g->z);
 }
 
-/* Keeps the features' statistics on the whole graph. */
-static void
-keep_features(const scores_fit *r, gp_link_model *model)
-{
-	gp_score_context f;
-
-	gp_score_context_open(&f, r->dev, r->problem->graph, model->features, 1, NULL);
-	model->feature_mean = f.mean;
-	model->feature_dot = f.dot;
-	model->feature_norm = f.norm;
-	f.owns_statistics = false;
-	gp_score_context_close(&f);
-}
-
 /* Steps of the Laplacian scores: on a large graph fewer, which take less. */
 static void
 choose_depth(scores_fit *r)
@@ -475,7 +466,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	if (r->item)
 		score_items(r, model);
 	else
-		score_folds(r);
+		score_folds(r, model);
 	list_rows(r);
 	/* The regression. */
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
@@ -507,8 +498,6 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 		gp_calibration_pairs_free(env, &r->fold[f].calibration);
 	}
 	gp_free_all(env, r->score, r->label, r->weight, r->whole);
-	if (model->features)
-		keep_features(r, model);
 	return gp_link_model_end(dev, problem, &r->prepared, model);
 }
 
