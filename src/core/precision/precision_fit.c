@@ -138,7 +138,7 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem,
 							 .targets = targets};
 	/* Beside kernels of features, few labels need no exact comparison to leave this one out. */
-	f->costly_products = problem->costly_products || gp_precision_is_costly(s) ||
+	f->costly_products = gp_precision_is_costly(s) ||
 		(problem->loo_only && problem->features && has_few_labels(problem));
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->component = gp_graph_components(f->env, s->rows, s->start, s->col, s->value, false);

@@ -27,7 +27,7 @@ solution_of(gp_precision_fit *f, double nugget)
 	gp_solution_scale(f->env, f->targets, quadratic, NAN, &out);
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_leverage(f, k));
-	gp_solution_widen(f->env, f->problem, f->targets, &out);
+	gp_solution_spread(f->env, f->problem, f->targets, NULL, m, &out);
 	return out;
 }
 

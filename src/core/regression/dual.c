@@ -182,7 +182,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	gp_solution_scale(env, targets, quadratic, log_det, &out);
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale / inverse[i];
-	gp_solution_widen(env, problem, targets, &out);
+	gp_solution_spread(env, problem, targets, NULL, m, &out);
 	gp_free_all(env, alpha, inverse);
 	out.weights = d.alpha;
 	out.root = k;

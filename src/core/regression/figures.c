@@ -5,8 +5,7 @@
 
 #include "base/sort.h"
 
-/* of the last blocks of time, by which intervals of values are scaled */
-#define FEWEST_RESIDUALS 100
+#define FEWEST_RESIDUALS 100	/* of the last time blocks, which scale the intervals of values */
 #define ECE_BINS 15
 
 /*

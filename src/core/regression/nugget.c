@@ -211,27 +211,27 @@ walk(gp_env *env, gp_nugget_error error, void *state, point before, point best, 
 
 /* The minimum of the error over the nugget; ties go to the larger one. */
 static double
-search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *state, int coarse,
+search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *state, int grid,
 	   int refine)
 {
 	double		least = problem->nugget_min > 0.0 ? problem->nugget_min : GP_NUGGET_MIN;
 	double		low = log(least);
-	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
-	point	   *grid = gp_alloc_array(env, coarse, sizeof(point));
-	int			best = coarse - 1;
+	double		step = (log(GP_NUGGET_MAX) - low) / (grid - 1);
+	point	   *at = gp_alloc_array(env, grid, sizeof(point));
+	int			best = grid - 1;
 
-	for (int k = coarse - 1; k >= 0; k--)
+	for (int k = grid - 1; k >= 0; k--)
 	{
-		grid[k].x = low + k * step;
-		grid[k].error = evaluate(env, error, state, grid[k].x, coarse - 1 - k, coarse + refine);
-		if (grid[k].error < grid[best].error)
+		at[k].x = low + k * step;
+		at[k].error = evaluate(env, error, state, at[k].x, grid - 1 - k, grid + refine);
+		if (at[k].error < at[best].error)
 			best = k;
 	}
-	point		found = grid[best];
-	if (best > 0 && best < coarse - 1)
-		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
+	point		found = at[best];
+	if (best > 0 && best < grid - 1)
+		found = narrow(env, error, state, at[best - 1], at[best], at[best + 1], refine);
 	else if (best == 0)
-		found = walk(env, error, state, grid[1], grid[0], log(GP_NUGGET_BELOW), TENTHS);
+		found = walk(env, error, state, at[1], at[0], log(GP_NUGGET_BELOW), TENTHS);
 	else
 	{
 		/* The best place where the grid's largest nugget is better than the one before: noisy
@@ -239,10 +239,10 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 		point		p = {.x = log(GP_NUGGET_BEYOND)};
 
 		p.error = evaluate(env, error, state, p.x, 0, 1 + refine);
-		found = p.error <= grid[best].error ? p : narrow(env, error, state, grid[best - 1],
-														 grid[best], p, refine);
+		found = p.error <= at[best].error ? p : narrow(env, error, state, at[best - 1],
+														 at[best], p, refine);
 	}
-	gp_free(env, grid);
+	gp_free(env, at);
 	return round_nugget(exp(found.x));
 }
 
@@ -266,26 +266,26 @@ climb(gp_env *env, gp_nugget_error error, void *state, int refine)
 
 /* The search of a dry run, which has no errors to go by: as many as there can be. */
 static double
-longest_search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine)
+longest_search(gp_env *env, gp_nugget_error error, void *state, int grid, int refine)
 {
-	point	   *grid = gp_alloc_figures(env, coarse, sizeof(point));
+	point	   *at = gp_alloc_figures(env, grid, sizeof(point));
 
-	for (int k = 0; k < coarse + refine; k++)
-		evaluate(env, error, state, 0.0, k, coarse + refine);
-	gp_free(env, grid);
+	for (int k = 0; k < grid + refine; k++)
+		evaluate(env, error, state, 0.0, k, grid + refine);
+	gp_free(env, at);
 	return 1.0;
 }
 
 double
 gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				 gp_nugget_error error, void *state, int coarse, int refine)
+				 gp_nugget_error error, void *state, int grid, int refine)
 {
 	if (!isnan(problem->nugget))
 		return problem->nugget;
-	if (env->dry && coarse == GP_NUGGET_CLIMB)
+	if (env->dry && grid == GP_NUGGET_CLIMB)
 		return longest_search(env, error, state, 3, refine);
 	if (env->dry)
-		return longest_search(env, error, state, coarse + 1, refine);
+		return longest_search(env, error, state, grid + 1, refine);
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet && targets->flat)
@@ -297,7 +297,7 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;
 	}
-	if (coarse == GP_NUGGET_CLIMB)
+	if (grid == GP_NUGGET_CLIMB)
 		return climb(env, error, state, refine);
-	return search(env, problem, error, state, coarse, refine);
+	return search(env, problem, error, state, grid, refine);
 }

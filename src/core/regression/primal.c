@@ -112,7 +112,7 @@ gp_primal_end(gp_primal *p, double *fit, double *leverage)
 	gp_solution_scale(env, p->targets, quadratic, p->log_det, &out);
 	for (int64_t i = 0; i < gp_items(env, m); i++)
 		leverage[i] = out.scale * out.noise / (1.0 - leverage[i]);
-	gp_solution_widen(env, p->problem, p->targets, &out);
+	gp_solution_spread(env, p->problem, p->targets, NULL, m, &out);
 	return out;
 }
 

@@ -26,26 +26,18 @@ typedef enum gp_strategy
 
 typedef struct gp_plan gp_plan;
 
-/* What a fit starts from.  Nothing in it is changed or freed. */
+/*
+ * What a fit starts from.  Nothing in it is changed or freed.
+ *
+ * A comparison of kernels (gp_comparison_problem) is loo_only and quiet and never live.  A fit whose
+ * nugget the user cannot give is quiet alone; compared is a fit of several that the user is told
+ * about together.
+ */
 typedef struct gp_problem
 {
+	/* ---- the data ---- */
 	const gp_graph *graph;
 	const gp_features *features;	/* NULL: structure only */
-	const gp_program *program;
-	gp_task		task;
-	int64_t		nlabelled;
-	const int32_t *labelled;	/* nodes, ascending */
-	const int32_t *label;		/* class of each labelled node, or NULL */
-	const double *target;		/* value of each labelled node, or NULL */
-	int32_t		nclasses;		/* 0 for values */
-	gp_strategy strategy;		/* as asked for */
-	int64_t		nlandmarks;		/* as asked for; 0 = automatic */
-	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
-	uint64_t	seed;
-	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
-								 * nothing fits; 0 = gp_limit */
-	gp_type		type;			/* of the large matrices */
-	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	const double *moments;		/* by which the features were standardised, or NULL */
 	/*
 	 * by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or
@@ -54,6 +46,12 @@ typedef struct gp_problem
 	const double *encoding;
 	int64_t		encoding_rows;
 	int64_t		encoding_cols;
+	gp_task		task;
+	int64_t		nlabelled;
+	const int32_t *labelled;	/* nodes, ascending */
+	const int32_t *label;		/* class of each labelled node, or NULL */
+	const double *target;		/* value of each labelled node, or NULL */
+	int32_t		nclasses;		/* 0 for values */
 	/*
 	 * The block of each labelled node, 0 .. nblocks - 1 in order of time: everything that a label
 	 * is otherwise judged by without itself is then without its block (time_blocks.c).  NULL: by
@@ -61,25 +59,36 @@ typedef struct gp_problem
 	 */
 	const int32_t *block;
 	int32_t		nblocks;
+
+	/* ---- what the user asks for ---- */
+	const gp_program *program;
+	gp_strategy strategy;
+	int64_t		nlandmarks;		/* 0 = automatic */
+	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
+	uint64_t	seed;
 	/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
 	bool		live;
-	bool		divided;		/* the host has the nodes in partitions, or on several servers */
-	bool		quiet;			/* no notices about the nugget, which the user cannot give */
-	bool		compared;		/* with other fits: nothing is said of its worth */
-	/* figures and leave-one-out alone: means and variances of the nodes are left empty */
-	bool		loo_only;
 
+	/* ---- how it is computed ---- */
+	gp_type		type;			/* of the large matrices */
+	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
+	const int32_t *landmark;	/* the landmarks, nlandmarks of them, ascending; NULL: choose */
+	/* What was made for several kernels of this graph, these features, type and seed; or NULL */
+	const gp_shared *shared;
+	const gp_plan *plan;		/* of this very problem, made before; or NULL */
+	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
+								 * nothing fits; 0 = gp_limit */
 	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
 	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
 	void	   *device_arg;
 
-	/* What was made for several kernels of this graph, these features, type and seed; or NULL */
-	const gp_shared *shared;
-	const gp_plan *plan;		/* of this very problem, made before; or NULL */
-
-	const int32_t *landmark;	/* the landmarks, nlandmarks of them, ascending; NULL: choose */
-	/* precision: as on a graph so large that each product counts */
-	bool		costly_products;
+	/* ---- what is left out, and what is not said ---- */
+	/* figures and leave-one-out alone: means and variances of the nodes are left empty */
+	bool		loo_only;
+	bool		quiet;			/* no notices about the nugget, or of the worth of the fit */
+	bool		compared;		/* no notice of the worth of the fit */
+	bool		divided;		/* the host has the nodes in partitions, or on several servers: an
+								 * error about memory hints at strategy sql */
 } gp_problem;
 
 /* What the planner counted and chose. */

@@ -84,31 +84,35 @@ extern void gp_targets_free(gp_env *env, gp_targets *targets);
 extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
 
 /*
- * nugget.c: the leave-one-out error that chooses the nugget, and what it
- * is relative to (NULL: not asked for).  mean is m x columns; index lists the labels looked at.
+ * nugget.c: the leave-one-out error that chooses the nugget, and what it is relative to (NULL: not
+ * asked for).  mean is m x columns; index lists the labels looked at.
  */
 extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
 /*
- * The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the
- * opposite.
+ * nugget.c: the factor, a plain number, by which class scores (m x columns, as mean) come nearest to
+ * one-hot classes by least squares; 0 where they say the opposite.
  */
 extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index,
 							  int64_t n);
 
-/* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
+/*
+ * nugget.c: the labels that count, ascending; at most limit of them, evenly spread; owned by the
+ * caller.
+ */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
 
 /* nugget.c: the error at one nugget. */
 typedef double (*gp_nugget_error) (void *state, double nugget);
 
 /*
- * The nugget of a problem: given, the default for few labels, or searched for: on a grid of so
- * many, or step by step; then refined so often at most.
+ * The nugget of a problem: given, the default for few labels, or searched for.  A grid of so many
+ * numbers is looked at whole; GP_NUGGET_CLIMB goes by steps of a decade from the middle, for errors
+ * that are costly, whatever nugget_min.  What is best is then refined so often at most.
  */
 #define GP_NUGGET_CLIMB 0
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-							   gp_nugget_error error, void *state, int coarse, int refine);
+							   gp_nugget_error error, void *state, int grid, int refine);
 
 /* dual.c: k is m x m double and is overwritten. */
 extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
@@ -183,19 +187,12 @@ extern void gp_rows_predict(gp_device *dev, gp_matrix rows, gp_matrix root, gp_m
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 
 /*
- * value_spread.c: for values, the spread, and the scale with which nine in ten labels lie within
- * the central 90% interval of what is said of them without themselves, in place of the one of the
- * marginal likelihood; loo_variance goes along.
+ * value_spread.c: for values, the spread, and the scale with which nine in ten of n labels, whose
+ * numbers are index (NULL: the first n), lie within the central 90% interval of their predictions
+ * without themselves, in place of the one of the marginal likelihood; loo_variance goes along.
  */
-extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-							  gp_solution *solution);
-
-/*
- * The same, the scale by n labels, whose numbers are index (NULL: the first n), whatever the
- * problem says of scales.
- */
-extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
-							   int64_t n, gp_solution *solution);
+extern void gp_solution_spread(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							   const int32_t *index, int64_t n, gp_solution *solution);
 extern double gp_spread_at(const gp_spread *spread, double value);
 
 /*

@@ -2,9 +2,9 @@
  * time_blocks.c - the regression judged by leaving out blocks of time.
  *
  * Rows of one entity a month apart give each other's labels away, so that leave-one-out prefers
- * models that merely recognise the entity.  A block much longer than what a label remembers is left
- * out as a whole, from the Gram matrices of the blocks; the same matrices give what the past alone
- * would have said.
+ * models that merely recognise the entity.  A block much longer than labels stay correlated is left
+ * out as a whole, from the Gram matrices of the blocks; the same matrices give the predictions of
+ * the past alone.
  */
 #include "solution.h"
 
@@ -244,10 +244,9 @@ solve_all(blocks *b, gp_solution *out)
 	gp_solution_scale(env, b->targets, quadratic, log_det, out);
 	for (int64_t i = 0; i < gp_items(env, m); i++)
 		out->loo_variance[i] = out->scale * out->noise * (1.0 + out->loo_variance[i]);
-	if (env->dry || b->problem->task != GP_TASK_VALUES || b->targets->flat)
-		return;
 	/* Noise changes with time: intervals are those of the last blocks. */
-	gp_solution_spread(env, b->targets, b->order + b->start[recent], m - b->start[recent], out);
+	gp_solution_spread(env, b->problem, b->targets, b->order + b->start[recent],
+					   m - b->start[recent], out);
 }
 
 gp_solution

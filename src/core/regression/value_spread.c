@@ -80,10 +80,13 @@ fit_spread(told_label *label, int64_t m)
 }
 
 void
-gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
-				   gp_solution *solution)
+gp_solution_spread(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				   const int32_t *index, int64_t n, gp_solution *solution)
 {
 	int64_t		m = targets->m;
+
+	if (problem->task != GP_TASK_VALUES || targets->flat || env->dry)
+		return;
 	double		least = (targets->least - targets->offset) / targets->unit;
 	told_label *label = gp_alloc_array(env, m, sizeof(told_label));
 	double	   *far = gp_alloc_array(env, m, sizeof(double));
@@ -118,12 +121,4 @@ gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
 	solution->scale *= quantile * quantile;
 	for (int64_t i = 0; i < m; i++)
 		solution->loo_variance[i] *= quantile * quantile;
-}
-
-void
-gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				  gp_solution *solution)
-{
-	if (problem->task == GP_TASK_VALUES && !targets->few && !targets->flat && !env->dry)
-		gp_solution_spread(env, targets, NULL, targets->m, solution);
 }

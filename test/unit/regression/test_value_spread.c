@@ -40,6 +40,8 @@ make_counts(gp_env *env, int n, double *count)
 	return s;
 }
 
+static const gp_problem values = {.task = GP_TASK_VALUES};
+
 /* The targets of counts; predictions become those of the targets' unit. */
 static gp_targets
 make_targets(gp_env *env, int n, const double *count, gp_solution *s)
@@ -61,7 +63,7 @@ check_counts(gp_env *env)
 	gp_solution s = make_counts(env, LABELS, count);
 	gp_targets	t = make_targets(env, LABELS, count, &s);
 
-	gp_solution_spread(env, &t, NULL, LABELS, &s);
+	gp_solution_spread(env, &values, &t, NULL, LABELS, &s);
 	for (int part = 0; part < 4; part++)
 	{
 		double		n = 0.0;
@@ -93,13 +95,13 @@ check_flat(gp_env *env)
 	gp_solution s = make_counts(env, 99, count);
 	gp_targets	t = make_targets(env, 99, count, &s);
 
-	gp_solution_spread(env, &t, NULL, 99, &s);
+	gp_solution_spread(env, &values, &t, NULL, 99, &s);
 	ok(s.spread.n == 0 && s.loo_variance[0] == s.loo_variance[98], "few labels have one width");
 	s = make_counts(env, LABELS, count);
 	t = make_targets(env, LABELS, count, &s);
 	for (int i = 0; i < LABELS; i++)
 		s.loo_mean[i] = 0.25;
-	gp_solution_spread(env, &t, NULL, LABELS, &s);
+	gp_solution_spread(env, &values, &t, NULL, LABELS, &s);
 	ok(s.spread.n == 0 && s.loo_variance[0] == s.loo_variance[98], "equal predictions have one width");
 }
 
