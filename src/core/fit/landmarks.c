@@ -4,8 +4,12 @@
  * With few labels of classes the landmarks are the closed neighbourhood of the labelled
  * nodes, which makes a two-layer network's columns exact.  With many, or when
  * the user gives a smaller number, they are the nodes of highest degree, which
- * cover most of the graph.  Twins (same features, same neighbours) would make
+ * cover most of the graph; those of a power of a kernel are spread evenly.  Kernels that are
+ * compared take fewer.  Twins (same features, same neighbours) would make
  * the landmarks' covariance singular, so one of them is enough.
+ *
+ * Strategy sql takes landmarks by degree alone (gp_landmarks_of_degrees); tasks draw theirs from
+ * the labelled rows (facts/facts_fit.c).
  */
 #include "base/hash_table.h"
 #include "base/sort.h"

@@ -10,7 +10,6 @@
 #define LAPLACIAN "laplacian"
 #define LINEAR "linear"			/* what anybody would try first, and the rest is held against */
 #define FEWEST_LABELS 30		/* by which candidates are told apart to the user */
-#define MOST_CANDIDATES 9
 
 static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, LINEAR, NULL};
 static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, LINEAR, NULL};
@@ -65,14 +64,22 @@ gp_candidates(gp_env *env, const gp_problem *problem, int *n)
 {
 	const char *const *kernel = kernels_for(env, problem);
 	bool		live = problem->live && kernel != of_sparse_inverse;
-	gp_candidate *out = gp_alloc_zero(env, MOST_CANDIDATES, sizeof(gp_candidate));
 	char		left_out[100] = "";
+	int			most = 0;
 
+	while (kernel[most])
+		most++;
+	gp_candidate *out = gp_alloc_zero(env, most, sizeof(gp_candidate));
 	for (*n = 0; *kernel; kernel++)
 		if (!live || !gp_is_among(without_live, *kernel))
 			out[(*n)++] = gp_candidate_make(env, gp_kernel_parse(env, *kernel));
 		else
-			strcat(strcat(left_out, *left_out ? ", " : ""), *kernel);
+		{
+			size_t		length = strlen(left_out);
+
+			snprintf(left_out + length, sizeof(left_out) - length, "%s%s", length ? ", " : "",
+					 *kernel);
+		}
 	if (*left_out)
 		gp_notice(env, "gp_tune(graph) compares them, too; a fit without live => true can have one.",
 				  "kernels that cannot answer live were left out: %s", left_out);
