@@ -3,8 +3,6 @@
  */
 #include "numeric.h"
 
-/* of a Gram matrix before its factorisation, relative to its trace */
-#define SHIFT 1e-12
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
 /* a product of few operations on much memory is cut for interrupts */
 #define TALL_ROWS 8192
@@ -36,10 +34,10 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	gp_matrix	start = gp_gather_columns(dev, g, index, y.cols);
 	gp_free(dev->env, index);
 	/* a second factor mends what rounding left of the first */
-	found = gp_orthonormalise(dev, start, SHIFT) && gp_orthonormalise(dev, start, SHIFT);
+	found = gp_orthonormalise(dev, start) && gp_orthonormalise(dev, start);
 	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
 	dev->destroy(dev, &start);
-	found = found && gp_orthonormalise(dev, y, SHIFT) && gp_orthonormalise(dev, y, SHIFT);
+	found = found && gp_orthonormalise(dev, y) && gp_orthonormalise(dev, y);
 	gp_matrix	gy = dev->create(dev, m, s, GP_DOUBLE);
 	gp_matrix	u = dev->create(dev, s, s, GP_DOUBLE);
 	dev->gemm(dev, false, false, 1.0, g, y, 0.0, gy);

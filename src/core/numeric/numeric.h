@@ -131,10 +131,10 @@ extern double gp_covariance_root(gp_device *dev, gp_matrix k, double unit, doubl
 
 /*
  * The columns of y (n x s double) become orthonormal and keep their span, by the Cholesky factor of
- * y'y (Halko, Martinsson and Tropp 2011, 4.5).  first is its first jitter, of its trace.  Columns
- * without rank become small.  Returns false where the factor needs more than 1e-3.
+ * y'y (Halko, Martinsson and Tropp 2011, 4.5).  Columns without rank become small.  Returns
+ * false where the factor needs a jitter of more than 1e-3 of its trace.
  */
-extern bool gp_orthonormalise(gp_device *dev, gp_matrix y, double first);
+extern bool gp_orthonormalise(gp_device *dev, gp_matrix y);
 
 /*
  * Solves the first n unknowns of a symmetric system of at most GP_SMALL, whose rows a are stride

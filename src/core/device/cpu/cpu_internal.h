@@ -173,9 +173,9 @@ typedef struct gp_stage_columns
 	void	   *second;			/* inverse roots (relu) */
 } gp_stage_columns;
 
-/* Fills the columns' part for n columns, node node[j] or col0 + j; arrays have room for n. */
+/* Fills the columns' part for n columns, node node[j] or j; arrays have room for n. */
 extern void gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
-							 int64_t col0, int64_t n, gp_stage_columns columns);
+							 int64_t n, gp_stage_columns columns);
 
 /* Applies a stage to part of a row whose own variance is given; the diagonal is not special. */
 extern void gp_stage_row(const gp_simd_ops *ops, const gp_stage *stage, double variance,

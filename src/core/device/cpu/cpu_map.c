@@ -50,13 +50,13 @@ gp_stage_variance(const gp_stage *stage, double variance)
 
 void
 gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
-				 int64_t col0, int64_t n, gp_stage_columns columns)
+				 int64_t n, gp_stage_columns columns)
 {
 	if (!uses_variances(stage))
 		return;
 	for (int64_t j = 0; j < n; j++)
 	{
-		double		v = variance_of(stage, node != NULL ? node[j] : col0 + j);
+		double		v = variance_of(stage, node != NULL ? node[j] : j);
 
 		if (stage->map == GP_MAP_RELU)
 		{
@@ -151,7 +151,7 @@ gp_cpu_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, con
 					   row0 >= 0 && row0 + k.rows <= stage->diag.rows);
 		job.columns.first = gp_alloc_array(dev->env, k.cols, 2 * size);
 		job.columns.second = (char *) job.columns.first + (size_t) k.cols * size;
-		gp_stage_prepare(stage, k.type, cols, 0, k.cols, job.columns);
+		gp_stage_prepare(stage, k.type, cols, k.cols, job.columns);
 	}
 	job.grid = gp_grid_elements(k.rows, k.cols, TILE_ELEMENTS);
 	gp_cpu_run(dev, map_tile, &job, job.grid.tiles);

@@ -275,7 +275,7 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	else
 		multiply_sparse(job->zs, left_node, right_node, same, space, cross);
 	for (int i = 0; i < job->nstages; i++)
-		gp_stage_prepare(&job->stages[i], job->type, right_node, 0, cols,
+		gp_stage_prepare(&job->stages[i], job->type, right_node, cols,
 						 stage_columns(job, space, i));
 
 	for (int64_t j = 0; j < rows; j++)
