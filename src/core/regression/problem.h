@@ -29,9 +29,9 @@ typedef struct gp_plan gp_plan;
 /*
  * What a fit starts from.  Nothing in it is changed or freed.
  *
- * A comparison of kernels (gp_comparison_problem) is loo_only and quiet and never live.  A fit whose
- * nugget the user cannot give is quiet alone; compared is a fit of several that the user is told
- * about together.
+ * A comparison of kernels (gp_comparison_problem) is loo_only and quiet and never live.  A fit
+ * whose nugget the user cannot give is quiet alone; compared is one of several fits that the user
+ * hears about together.
  */
 typedef struct gp_problem
 {

@@ -90,8 +90,8 @@ extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
 extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
 /*
- * nugget.c: the factor, a plain number, by which class scores (m x columns, as mean) come nearest to
- * one-hot classes by least squares; 0 where they say the opposite.
+ * nugget.c: the factor, a plain number, by which class scores (m x columns, as mean) come nearest
+ * to one-hot classes by least squares; 0 where they say the opposite.
  */
 extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index,
 							  int64_t n);
