@@ -19,7 +19,7 @@ typedef struct gp_places
 	uint64_t	seed;
 	uint64_t	factor;			/* odd, follows from the seed */
 	uint64_t	mask;			/* the number of places, a power of two, less 1 */
-	int64_t		taken;			/* places that were looked at in vain */
+	int64_t		taken;			/* taken places that were looked at */
 	int64_t		next_look;		/* taken, at which interrupts are looked at */
 } gp_places;
 

@@ -402,7 +402,7 @@ run_rounds(kmeans *km, double gain)
 	gp_destroy_all(km->dev, &km->member, &km->product);
 }
 
-/* Several starts; the best is kept.  Where rounds are dear only the best goes on to the end. */
+/* Several starts; the best is kept.  Where rounds are expensive only the best goes on. */
 static gp_clustering *
 run(gp_similarity *s, const gp_cluster_problem *problem)
 {

@@ -187,7 +187,7 @@ extern gp_device *gp_device_cpu(gp_env *env, int threads);
  * Threads of the CPU that take whole pieces of work, for what is too small to be shared out
  * operation by operation.  A piece gets a CPU device of one thread, whose environment has memory
  * that was allocated before and ends with the piece, and the number of the thread.  It may be left
- * at any look at interrupts and any allocation, and is then begun anew; what it leaves behind must
+ * at any look at interrupts and any allocation, and is then begun again; what it leaves behind must
  * depend on its own number alone.
  */
 typedef struct gp_crew gp_crew;

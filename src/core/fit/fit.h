@@ -14,8 +14,8 @@
 extern const char *const gp_strategy_names[GP_STRATEGIES];
 
 /*
- * Tells of nodes in components without a label, where they are many; program NULL: of a method
- * (unlabelled_components.c).
+ * A NOTICE names the nodes in components without a label, where they are many; program NULL: of a
+ * method (unlabelled_components.c).
  */
 extern void gp_notice_unlabelled(gp_env *env, const gp_problem *problem);
 

@@ -101,7 +101,7 @@ gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *
 						1);
 	if (out->prior_share)
 		gp_state_numbers(out->state, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
-	/* An exact answer computes the kernel of the labelled nodes anew. */
+	/* An exact answer computes the kernel of the labelled nodes again. */
 	if (!env->dry && gp_live_entries(out->state, problem, &out->plan) > GP_LIVE_ENTRIES)
 		gp_notice(env, "For answers in milliseconds fit with strategy => 'nystrom'.",
 				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "

@@ -49,7 +49,7 @@ take_product(void *arg, int64_t row, int64_t col, gp_matrix block)
  */
 static void
 project_rows(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w, double *norm,
-		double *mean)
+			 double *mean)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		n = gp_eval_rows(ev);

@@ -116,7 +116,7 @@ resolve_layers(gp_layer *t, bool has_x)
 	return (int) layers;
 }
 
-/* What is said of the kernel as a whole; usual is what its preset says of it. */
+/* The settings of the kernel as a whole; usual are those of its preset. */
 static void
 resolve_whole(gp_layer *t, gp_kernel *kernel)
 {

@@ -288,7 +288,7 @@ gp_feature_deviation(double mean, double deviation)
 }
 
 /*
- * True when rows are of one length, but for their rounding in single precision, and not of zeros
+ * True when rows are of one length, up to their rounding in single precision, and not of zeros
  * and ones as classes are: by the least and the largest square of a length above 0.
  */
 static inline bool

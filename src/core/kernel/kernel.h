@@ -177,7 +177,7 @@ extern void gp_eval_make_promised(gp_eval *ev);
 
 extern void gp_eval_close(gp_eval *ev);
 
-/* Goes on on another device; what was made on the one before is made anew when it is asked for. */
+/* Goes on on another device; what was made on the one before is made again when it is asked for. */
 extern void gp_eval_move(gp_eval *ev, gp_device *dev);
 
 /*
@@ -301,7 +301,7 @@ extern bool gp_eval_fills(gp_eval *ev);
 
 /*
  * A pass over the steps that a step needs, arguments first, without recursion
- * (step_order.c).  chain makes the value of a chain, anew for each taker; gather that
+ * (step_order.c).  chain makes the value of a chain, once more for each taker; gather that
  * of an operator on s->arg0, which it takes.
  */
 typedef struct gp_pass gp_pass;

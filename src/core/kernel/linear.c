@@ -296,8 +296,8 @@ join_dense(gp_eval *ev, int n, gp_matrix *part, const gp_linear_term *const *ter
 }
 
 /*
- * Puts the terms' factors side by side.  One that is dense makes all dense, but for
- * lists of neighbours: they are as wide as the graph has nodes.
+ * Puts the terms' factors side by side.  One that is dense makes all dense, except lists
+ * of neighbours: they are as wide as the graph has nodes.
  */
 static gp_linear
 join(gp_eval *ev, const gp_terms *terms, gp_linear *part)

@@ -73,7 +73,7 @@ learn_linear(gp_eval *ev, int step, gp_known_linear *known)
 		known->scratch += device_tide;
 	else
 	{
-		/* Sparse columns are joined first; they are made anew, though the former are there. */
+		/* Sparse columns are joined first; they are made again, though the former are there. */
 		if (known->scratch < device_tide)
 			known->scratch = device_tide;
 		known->scratch += gp_csr_entries(z.csr) * (sizeof(int32_t) + gp_type_size(z.csr->type))

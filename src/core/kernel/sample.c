@@ -2,7 +2,7 @@
  * sample.c - nodes in an order that does not depend on what they are called.
  *
  * A node's place is a hash of its features, its degree and the same of nodes that are near.  So
- * landmarks and samples stay the same nodes under other ids, but for nodes that look alike as far
+ * landmarks and samples stay the same nodes under other ids, except nodes that look alike as far
  * as that.  Weights of edges are not looked at: their sums round differently in another order.
  */
 #include "base/sort.h"

@@ -345,7 +345,7 @@ finish(live *s)
 		raise_nothing_left(s->env);
 	if (s->nseen > 0)
 		condition(s, out.variance);
-	/* Values are centred anew: what their mean has gained is predicted as targets of 1 are. */
+	/* Values are centred again: what their mean has gained is predicted as targets of 1 are. */
 	for (int64_t i = 0; f->values && i < s->asked; i++)
 		s->mean[i] = s->mean[2 * i] - gain * s->mean[2 * i + 1];
 	if (f->values)

@@ -1,5 +1,5 @@
 /*
- * cholesky.c - Cholesky factors of matrices that are positive definite but for rounding.
+ * cholesky.c - Cholesky factors of matrices that are positive definite up to rounding.
  */
 #include "numeric.h"
 

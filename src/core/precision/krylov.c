@@ -1,7 +1,7 @@
 /*
  * krylov.c - posteriors of all Laplacian priors from one run of products with S.
  *
- * Each H = B^d + M / e, B = I + s2 L, is a polynomial of S but for its labelled nodes, which are
+ * Each H = B^d + M / e, B = I + s2 L, is a polynomial of S except at its labelled nodes, which are
  * few.  So the posterior mean is looked for among X = sum_j c_j q_j + U: q_j the Lanczos vectors
  * of S from the right sides (Lanczos 1950; all columns as one long vector, so that the q_j are
  * orthonormal and S among them is tridiagonal), and U anything in the rows of the labels.  The

@@ -260,8 +260,8 @@ prepare(gp_precision *p, const gp_elements *b, gp_matrix *start)
 	gp_conjugate *g = &p->g;
 	bool		started = start && start->data;
 
-	/* What the last run left of as many columns serves again: new pages of large vectors would cost
-	 * as much as a product */
+	/* What a run on this many columns left serves the next: new pages of large vectors would cost as
+	 * much as a product */
 	if (g->dev && g->residual.cols != b->cols)
 		free_vectors(p);
 	if (g->dev == NULL)
@@ -308,8 +308,8 @@ start_from(gp_precision *p, gp_conjugate *g)
 }
 
 /*
- * The error that so many steps have left, from the gain of the last fifth of them, which are not to
- * be too few: the square of the error at their start, but for what is still to come (Strakos and
+ * The error that so many steps leave, from the gain of the last fifth of them, which are not to
+ * be too few: the square of the error at their start, less what is still to come (Strakos and
  * Tichy 2002).  It is relative to what is left of the energy, of which rounding leaves something.
  */
 static double

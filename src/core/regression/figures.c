@@ -138,7 +138,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_po
 }
 
 /*
- * One minus the error of what is said of labels (m x columns; rows of NaN: nothing is), relative
+ * One minus the error of the predictions of labels (m x columns; rows of NaN: nothing is), relative
  * to that of the mean, or of the class shares; NaN where nothing is said.
  */
 static double
@@ -330,7 +330,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise, 0.0);
 	out->loo_score = targets->few ? NAN : score_of(env, problem, targets, out->loo.mean);
 	out->forward_score = targets->few ? NAN : score_of(env, problem, targets, out->forward);
-	/* What is said by a method that is no regression has no variance of that kind. */
+	/* The predictions of a method without a regression have no variance of that kind. */
 	gp_loo		loo = {.mean = out->loo.mean,
 		.variance = isnan(solution->nugget) ? NULL : out->loo.variance,
 		.stratified = solution->stratified};

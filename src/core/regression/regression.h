@@ -1,5 +1,5 @@
 /*
- * regression.h - what a fit gives, and what is said of it: the posterior, its probabilities and its
+ * regression.h - what a fit gives: the posterior, its probabilities and its
  * figures.
  */
 #ifndef GP_REGRESSION_H
@@ -29,7 +29,7 @@ typedef enum gp_metric
 /* The name of a figure, as users see it. */
 extern const char *gp_metric_name(gp_metric metric);
 
-/* What is said of each labelled node by all others, in the order of the problem's labels. */
+/* The prediction of each labelled node by all others, in the order of the problem's labels. */
 typedef struct gp_loo
 {
 	int64_t		n;
@@ -125,7 +125,7 @@ extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, c
 extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 
 /*
- * What each label that counts loses by what is said of it without itself (compare_models.c): the
+ * What each label that counts loses by its prediction without itself (compare_models.c): the
  * negative log likelihood of its class, or the squared error in units of the targets' spread.
  * NULL where labels are too few to be left out; n of them, owned by the caller.
  */

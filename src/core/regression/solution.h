@@ -151,7 +151,7 @@ typedef struct gp_primal
 	double		log_det;
 	int64_t		nsample;
 	int32_t    *sample;			/* labels that the search for the nugget looks at, ascending */
-	double	   *left_out;		/* m x columns: what is said of these without themselves */
+	double	   *left_out;		/* m x columns: predictions of these without themselves */
 	gp_matrix	sample_q;		/* their rows; what follows is of the same type */
 	gp_matrix	sample_rows;	/* a copy to solve in */
 	gp_matrix	narrow_root;
@@ -215,8 +215,8 @@ extern void gp_posterior_end(gp_device *dev, const gp_problem *problem, gp_targe
 							 gp_solution *solution, gp_posterior *out);
 
 /*
- * posterior.c: of a method that is no regression, from what is said of each
- * labelled node (m x columns, m) by a model that has not seen its label; owns both arrays from now
+ * posterior.c: of a method without a regression, from the predictions of each labelled
+ * node (m x columns, m) by a model that has not seen its label; owns both arrays from now
  * on.  Variances of values are scaled to the errors.
  */
 extern gp_solution gp_solution_of_scores(gp_env *env, const gp_problem *problem,
@@ -226,7 +226,7 @@ extern gp_solution gp_solution_of_scores(gp_env *env, const gp_problem *problem,
 /* True when all n numbers are finite. */
 extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
 
-/* True where means are none, but for what is less than the calibrator sees. */
+/* True where means are zero, up to what is less than the calibrator sees. */
 #define GP_SILENT 1e-6
 extern bool gp_is_silent(const double *mean, int64_t n);
 
@@ -246,8 +246,8 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 extern void gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
-/* figures.c: the probabilities of labelled node i without itself, as they will be told of any node
- * like it. */
+/* figures.c: the probabilities of labelled node i without itself, as any node like it gets
+ * them. */
 extern void gp_label_probabilities(const gp_problem *problem, const gp_targets *targets,
 								   const gp_posterior *out, int64_t i, double *probability);
 

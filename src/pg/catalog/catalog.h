@@ -96,7 +96,7 @@ typedef struct gnngp_graph_def
 	Oid			sparse_features;	/* InvalidOid when not given */
 	char	   *scale;			/* auto, none, standard, length */
 	char	   *time;			/* of the edges; NULL when not given */
-	gnngp_texts edge_features;	/* columns of the edges that tell of their ends */
+	gnngp_texts edge_features;	/* columns of the edges that describe their ends */
 	gnngp_source_name nodes_name;	/* of the tables when they were given */
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;

@@ -6,7 +6,7 @@
 
 #include "catalog.h"
 
-/* "graph" or "model": which table, and what to tell who looks in vain. */
+/* "graph" or "model": which table, and the hint where there is no such row. */
 typedef struct gnngp_kind
 {
 	const char *noun;

@@ -160,7 +160,7 @@ open_distributed(gnngp_placement *p)
 					"role \"%s\" may not make schemas in this database",
 					GetUserNameFromId(GetUserId(), false));
 	RUN(p, "CREATE SCHEMA %s", p->schema);
-	/* Settings of the other servers' sessions until the transaction ends: as here, but for limits,
+	/* Settings of the other servers' sessions until the transaction ends: as here, except limits,
 	 * which are theirs. Citus passes SET LOCAL on within a transaction block, or within DO. */
 	initStringInfo(&text);
 	for (int i = 0; i < (int) lengthof(pins); i++)

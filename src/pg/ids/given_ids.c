@@ -134,7 +134,7 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 		return PointerGetDatum(cstring_to_text_with_len(id->text, id->length));
 	if (gnngp_is_integer_type(t->base))
 	{
-		/* 22003 for an id of type numeric that is no integer, where the caller names nodes by
+		/* 22003 for an id of type numeric that is not an integer, where the caller names nodes by
 		 * integers */
 		const char *text = pnstrdup(id->text, id->length);
 

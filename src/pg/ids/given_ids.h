@@ -29,7 +29,7 @@ typedef struct gnngp_given_ids
 {
 	bool		all;			/* no nodes were named */
 	int64		n;
-	gnngp_id *id;			/* in the order given, until they are sorted */
+	gnngp_id *id;				/* in the order given, until they are sorted */
 } gnngp_given_ids;
 
 /* Checks that ids of the model are values of the type; 42804 with a hint when not. */

@@ -60,7 +60,7 @@ gnngp_idmap_find(gnngp_idmap *map, int64 key)
 
 /* ---- ids, or words, that are numbered as they come ---- */
 
-/* Begins zeroed, but for env. */
+/* Begins zeroed, except env. */
 typedef struct gnngp_numbered
 {
 	gp_env	   *env;

@@ -50,11 +50,11 @@ extern const char *gnngp_id_name(const gnngp_id *id);
 /* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
 extern char *gnngp_type_name(Oid type);
 
-/* The key of an id that is no integer: a hash of its text. */
+/* The key of an id that is not an integer: a hash of its text. */
 extern int64 gnngp_text_key(const char *text, int length);
 
 /*
- * The text of a value whose type (no domain) is no integer, in the current
+ * The text of a value whose type (no domain) is not an integer, in the current
  * context and not 0-terminated: what the type's output function gives, without
  * the padding of char(n), and the same for values that are equal.  output is that
  * function where it is at hand, or NULL.

@@ -28,7 +28,7 @@ struct gnngp_edge_reading
 	gnngp_fault fault[WEIGHT_FAULTS];	/* second: dst */
 	gnngp_column time;
 	bool		dated;
-	int			nfeatures;		/* columns that tell of both ends, */
+	int			nfeatures;		/* columns that describe both ends, */
 	int			first_feature;	/* the query's first of them, */
 	Oid		   *feature_base;	/* what each is read as, */
 	bool	   *feature_time;	/* and whether that is a time */
@@ -145,7 +145,7 @@ gnngp_plan_edges(gnngp_reader *r)
 		s->time = gnngp_table_time(&r->edges, def->time);
 		gnngp_query_add_time(&s->query, &s->time);
 	}
-	/* The columns that tell of both ends, as numbers */
+	/* The columns that describe both ends, as numbers */
 	s->nfeatures = def->edge_features.n;
 	s->first_feature = list_length(s->query.types);
 	s->feature_base = palloc0(sizeof(Oid) * Max(s->nfeatures, 1));

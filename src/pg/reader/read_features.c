@@ -35,7 +35,7 @@ typedef enum feature_fault
 	FAULT_VALUE					/* NaN, infinite, or beyond real */
 } feature_fault;
 
-/* What is said of a fault. */
+/* The error about a fault. */
 static const struct
 {
 	int			sqlstate;
@@ -66,7 +66,7 @@ struct gnngp_feature_reading
 	int32	   *length;			/* of each row, or FAULTY; in the end of each node's */
 	double	   *value;			/* columns of one row, as numbers */
 	gnngp_cell_type *type;		/* of each column */
-	bool		encoded;		/* some are no numbers, or NULL */
+	bool		encoded;		/* some are not numbers, or NULL */
 	gnngp_id	id;				/* of the row at hand */
 	feature_fault fault;		/* of the smallest id */
 	gnngp_id	fault_id;

@@ -2,7 +2,7 @@
  * read_graph.c - reading the user's tables under one snapshot.
  *
  * A snapshot that is older than a lock could see a table empty that another session had just filled
- * anew.  Planning, which locks, takes place under the one that the caller has pushed.
+ * again.  Planning, which locks, takes place under the one that the caller has pushed.
  */
 #include "postgres.h"
 

@@ -19,7 +19,7 @@ typedef struct gnngp_reader
 	gnngp_table sparse;			/* oid is InvalidOid when not given */
 	gnngp_column id;
 	bool		integer_ids;
-	FmgrInfo	id_output;		/* for ids that are no integers */
+	FmgrInfo	id_output;		/* for ids that are not integers */
 	bool		nodes_apart;	/* Citus has them on several nodes */
 	bool		edges_apart;	/* and the edges */
 	gnngp_idmap map;			/* valid after the nodes are read */

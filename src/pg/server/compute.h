@@ -15,7 +15,7 @@ typedef struct gnngp_computation
 	bool		by_plan;		/* a fit may take a card when its plan says that it is worth it */
 } gnngp_computation;
 
-/* The work itself.  It may be called a second time, and then begins anew. */
+/* The work itself.  It may be called a second time, and then begins again. */
 typedef void (*gnngp_work) (gnngp_computation *compute, void *arg);
 
 /*

@@ -59,7 +59,7 @@ typedef void (*gnngp_stored_row_fn) (void *state, const gnngp_block *block, int3
 /*
  * Writes what a fit gives under (model->id, model->version): the section "node", all nodes;
  * "loo", the labelled ones as all others see them, which only the owner may read; and
- * "figure", what is said of the whole.
+ * "figure", the figures of the whole.
  */
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
@@ -75,7 +75,7 @@ pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const ch
 extern void gnngp_store_read(const gnngp_model *model, const char *section,
 							 const gnngp_given_ids *given, gnngp_stored_row_fn row, void *state);
 
-/* What is said of a whole fit. */
+/* The figures of a whole fit. */
 typedef struct gnngp_figures
 {
 	double		metric[GP_METRICS]; /* NaN: not a figure of the task */
@@ -95,7 +95,7 @@ extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *po
  * ---- what the model of a task keeps of its facts (store_facts.c) ----
  *
  * The section "facts" has how tables are encoded, how columns are scaled, the time of each labelled
- * row, and the figures of each block of time.  It tells of labels, so that no grantee reads it:
+ * row, and the figures of each block of time.  It holds labels, so that no grantee reads it:
  * live answers read it as the extension's owner.
  */
 

@@ -2,7 +2,7 @@
  * store_links.h - the link part of a model in packed blocks of the table gp_block.
  *
  * The section "link" is what predictions need; "link_loo" the pairs that the fit held out, which
- * only the owner may read; "link_figure" what is said of the whole; "link_best" the best
+ * only the owner may read; "link_figure" the figures of the whole; "link_best" the best
  * missing links of every node, where the fit kept them.  Each of its blocks has all that rows
  * are made of, ids included, so that a question for a few nodes reads a few blocks.
  */
@@ -52,7 +52,7 @@ typedef struct gnngp_kept_pair
 extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids,
 							  const gp_link_kept *kept, bool directed);
 
-/* What that takes at most, but for the little that a block has beside its pairs. */
+/* What that takes at most, except the little that a block has beside its pairs. */
 extern int64 gnngp_kept_bytes(const gnngp_ids *ids, int64 keep);
 
 /* Hands out the rows of given ids, sorted. */

@@ -26,7 +26,7 @@ typedef struct gnngp_live
 {
 	gp_env	   *env;
 	gp_live_state *state;
-	gnngp_ids ids;			/* of a task those of the labelled rows */
+	gnngp_ids ids;				/* of a task those of the labelled rows */
 	struct gnngp_task_state *task;	/* of a task; else NULL */
 	uint64		shape;
 	gnngp_kept_key key;			/* when it was fitted, too: versions repeat after a rollback */

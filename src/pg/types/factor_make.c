@@ -142,7 +142,7 @@ GNNGP_FUNCTION(gnngp_factor)
 
 /* ---- what graphs, features and factors tell: counts, rows, entries of the kernel ---- */
 
-/* A number that a value tells of itself. */
+/* A number that a value says about itself. */
 #define NUMBER(name, number) \
 GNNGP_FUNCTION(gnngp_##name) \
 { \

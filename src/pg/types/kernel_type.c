@@ -40,7 +40,7 @@ GNNGP_FUNCTION(gnngp_kernel_in)
 	PG_RETURN_TEXT_P(make_canonical(PG_GETARG_CSTRING(0)));
 }
 
-/* gp_kernel's binary input function: text, which is read anew and never trusted. */
+/* gp_kernel's binary input function: text, which is parsed again and never trusted. */
 GNNGP_FUNCTION(gnngp_kernel_recv)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);

@@ -128,7 +128,7 @@ extern Datum gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_v
 typedef struct gnngp_graph_value
 {
 	gnngp_value_ids ids;
-	int64		edges;			/* distinct, but for a state with weights */
+	int64		edges;			/* distinct, except in a state with weights */
 	int32	   *src;			/* nodes, src < dst; ordered by src, then dst */
 	int32	   *dst;
 	double	   *weight;			/* or NULL */

@@ -32,7 +32,7 @@ typedef struct walks_job
 
 /* an array so many times as long as what is reached is not worth being cleared, */
 #define TABLE_SHARE 16
-#define ARRAY_ROWS (INT64_C(1) << 18)	/* but for a short one, which is read faster */
+#define ARRAY_ROWS (INT64_C(1) << 18)	/* except a short one, which is read faster */
 #define GROUP_ENTRIES (INT64_C(1) << 22)	/* walked back for a group: some ten milliseconds */
 
 /* The weights of a middle. */
@@ -120,7 +120,7 @@ walk_group(walks_job *job, int64_t group)
 	lanes	   *reached = job->reached;
 
 	job->bits = bits_for(reach_entries(s, i));
-	/* reached_b = sum_a s_ia w_a s_ab, a being neighbours of i but for skip. */
+	/* reached_b = sum_a s_ia w_a s_ab, a being neighbours of i except skip. */
 	for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 	{
 		int32_t		a = s->col[k];

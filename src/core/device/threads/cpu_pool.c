@@ -15,7 +15,7 @@ struct gp_pool
 	int			helpers;		/* threads started, */
 	int			wanted;			/* of so many */
 	pthread_t  *thread;
-	pthread_mutex_t mutex;		/* guards what follows, but for next and stop */
+	pthread_mutex_t mutex;		/* guards what follows, except next and stop */
 	pthread_cond_t work;		/* a run opened, or quit */
 	pthread_cond_t idle;		/* the last helper left a run */
 	bool		quit;

@@ -130,7 +130,7 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 }
 
 /* The factor of a step for one taker; the last one gets the original, linear terms are collected
- * anew. */
+ * again. */
 static gp_factor *
 take_factor(gp_nystrom *ny, int step)
 {

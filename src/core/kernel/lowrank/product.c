@@ -3,7 +3,7 @@
  *
  * Of a panel P = S_1 S_2 ... C that is not stored a product is S_1 (S_2 ... (C x)): x is a few
  * columns wide where P is hundreds, so that these are summed over neighbours for all rows, and C
- * itself is there for a block of rows alone.  Each group of columns of x makes C anew.
+ * itself is there for a block of rows alone.  Each group of columns of x makes C again.
  */
 #include "base/sort.h"
 #include "lowrank.h"

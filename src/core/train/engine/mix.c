@@ -120,7 +120,7 @@ read_dots(gp_trainer *t, gp_unit *u, gp_matrix a, gp_matrix b, double *out)
 	t->dev->download(t->dev, gp_matrix_wrap(out, a.rows, 1, GP_DOUBLE), u->dots);
 }
 
-/* y = x / sqrt(x.x), but for a little. */
+/* y = x / sqrt(x.x), up to a little. */
 static void
 unit_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {

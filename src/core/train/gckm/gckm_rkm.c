@@ -6,10 +6,11 @@
  *
  *		[K/eta - R^-1, 1; 1', 0] [RH; b'] = [-R^-1 L C/lambda2; 0],
  *
- * and its scores are e_i = h_i - [i labelled] c_i/(r_i lambda2).  For K = QQ' the
- * identity of Woodbury gives (K/eta - R^-1)^-1 = -(R + R Q B^-1 Q' R) with
- * B = eta I - Q' R Q, which has a row for each landmark and is positive definite
- * as soon as the unlabelled nodes' part is, whatever the labels add.  All that is left is
+ * and its scores are e_i = h_i - [i labelled] c_i/(r_i lambda2).  L selects the labelled nodes, C
+ * holds their codes c, +1 or -1 for each class.  For K = QQ' the identity of Woodbury gives
+ * (K/eta - R^-1)^-1 = -(R + R Q B^-1 Q' R) with B = eta I - Q' R Q, which has a row for each
+ * landmark and is positive definite as soon as the unlabelled nodes' part is, whatever the labels
+ * add.  All that is left is
  *
  *		e = Q B^-1 (g + u b') + 1 b',  g = Q' L C/lambda2,  u = Q' r,
  *		b' = -(1' C/lambda2 + u' B^-1 g) / (1' r + u' B^-1 u).

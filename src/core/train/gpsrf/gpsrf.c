@@ -472,7 +472,7 @@ train(learner *l, int fold, int64_t steps, double *logit, double *variance)
 	gp_trainer_close(&l->t);
 }
 
-/* What is said of each label by a training that has not seen it; room is of nodes x columns. */
+/* The predictions of each label by a training that has not seen it; room is of nodes x columns. */
 static void
 hold_out(learner *l, int64_t steps, double *logit, double *room, double *loo_mean,
 		 double *loo_variance)

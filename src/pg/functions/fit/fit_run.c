@@ -40,7 +40,7 @@ struct gnngp_fit_run
 	gnngp_data *link_data;		/* and for the link part, mostly the same */
 	node_fit	nodes;			/* how they are fitted */
 	gnngp_choice chosen;		/* of the node part */
-	gnngp_forward forward;	/* of a task */
+	gnngp_forward forward;		/* of a task */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -170,7 +170,7 @@ compute_kernel(gnngp_fit_run *run)
 	gp_problem	problem;
 
 	gnngp_problem_init(&problem, run->data, &run->settings);
-	/* What asks for another graph comes before what is said of the model. */
+	/* What asks for another graph comes before errors about the model. */
 	gp_notice_weights(env, &problem);
 	run->chosen = gnngp_fit_kernel(env, true, &problem, run->settings.kernel);
 	gp_notice_no_landmarks(env, run->settings.landmarks, run->chosen.posterior);

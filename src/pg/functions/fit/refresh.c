@@ -1,5 +1,5 @@
 /*
- * refresh.c - CALL gp_refresh: fit all parts of a model anew and swap the result in.
+ * refresh.c - CALL gp_refresh: fit all parts of a model again and swap the result in.
  *
  * Outside of a transaction block the refresh commits between its steps: (1) a
  * log row says 'running'; (2) the tables are read in one snapshot, of

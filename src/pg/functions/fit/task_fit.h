@@ -20,7 +20,7 @@ extern void gnngp_task_problem(gp_env *env, const gnngp_data *data,
 
 /* Plans the fit of such a problem, which may spoil the features. */
 extern gp_plan gnngp_task_plan(gp_device *device, const gnngp_data *data,
-							const gp_problem *problem);
+							   const gp_problem *problem);
 
 /*
  * Fits all weightings of the columns, then without doubted columns; *forward gets what earlier

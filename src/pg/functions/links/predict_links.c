@@ -90,7 +90,7 @@ typedef struct kept_call
 	gp_scored  *order;			/* and for their order */
 } kept_call;
 
-/* Emits the pairs of a node, n of them as they rank, but for those that their other ends had. */
+/* Emits the pairs of a node, n of them as they rank, except those that their other ends had. */
 static void
 emit_kept_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pair, int32 n)
 {

@@ -13,7 +13,7 @@ number_text(double v)
 	return CStringGetTextDatum(float8out_internal(v));
 }
 
-/* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
+/* The row of a labelled node: its target, what it is taken for, and how its target fares. */
 typedef struct label_cells
 {
 	NullableDatum target;
