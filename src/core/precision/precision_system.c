@@ -260,8 +260,8 @@ prepare(gp_precision *p, const gp_elements *b, gp_matrix *start)
 	gp_conjugate *g = &p->g;
 	bool		started = start && start->data;
 
-	/* What a run on this many columns left serves the next: new pages of large vectors would cost as
-	 * much as a product */
+	/* What a run on this many columns left serves the next: new pages of large vectors would cost
+	 * as much as a product */
 	if (g->dev && g->residual.cols != b->cols)
 		free_vectors(p);
 	if (g->dev == NULL)
