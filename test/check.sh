@@ -9,11 +9,11 @@
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 #
 # It takes about 9 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million kernels and
-# 20,000 random calls instead of 20,000 and 2,000; every kind of undefined behaviour, with its message; faults at
+# 20,000 random calls instead of 20,000 and 1,200; every kind of undefined behaviour, with its message; faults at
 # places as near each other late in a run as early; live answers of every kernel by both strategies; gckm's equation
-# on Cora; on the emulated card fits of 523 and 2,050 nodes, links by scores under sanitizers, thrice the chains, both types in
+# on Cora; on the emulated card fits of 523 and 2,050 nodes, and of 300 where 100 take their place, links by scores under sanitizers, thrice the chains, both types in
 # every setting and all SQL tests that compute; the real GPU library where there is nvcc and no card; every call on
-# every altered row of the catalog; each guard of the reader alone; more of the quality floors.
+# every altered row of the catalog; each guard of the reader alone; more of the quality floors, and a browser for the report where none is installed.
 # Stages can be named: bash test/check.sh unit regress.  They run in four lanes side
 # by side, and are told of in the order in which they end.
 #
@@ -191,7 +191,8 @@ stage_gpu() {
 	local gpu=$ROOT/test/gpu nvcc rc=0
 
 	make_unit gpu && bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
-	printf '%s\n' operations fits faults chains shapes card walks training | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part "$@"' part {} "$WORK"
+	# Those that take longest first.
+	printf '%s\n' fits training chains operations faults shapes card walks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part "$@"' part {} "$WORK"
 	cat "$WORK"/gpu_*.log || rc=1
 	! grep -q '^# .* ended with status' "$WORK"/gpu_*.log || rc=1
 
@@ -304,7 +305,7 @@ stage_drivers() { bash "$ROOT/test/drivers.sh"; }
 
 # Random calls of all that there is to call; GNNGP_SEED decides which.
 stage_calls() {
-	perl "$ROOT/test/calls/calls.pl" --calls "$([ -n "${GNNGP_LONG:-}" ] && echo 20000 || echo 2000)" --seed "${GNNGP_SEED:-1}" --seconds 600
+	perl "$ROOT/test/calls/calls.pl" --calls "$([ -n "${GNNGP_LONG:-}" ] && echo 20000 || echo 1200)" --seed "${GNNGP_SEED:-1}" --seconds 600
 }
 
 # peak_bytes against gp_estimate and the operating system.
@@ -326,6 +327,11 @@ nice_lane() {
 	renice -n "$1" "$BASHPID" >/dev/null
 	in_turn "${@:2}"
 }
+core_lane() {
+	nice_lane "$((NICE / 2))" rules site build unit
+	! wanted fuzz && ! wanted gpu || make_unit core >/dev/null 2>&1
+	side_by_side fuzz gpu
+}
 server_lane() {
 	nice_lane "$NICE" regress reference readme drivers
 	side_by_side calls memory
@@ -336,12 +342,12 @@ for name in $WANTED; do
 	case " $STAGES " in *" $name "*) ;; *) die "no stage is named $name; there are $STAGES" ;; esac
 done
 prepare g++ libipc-run-perl
-want_packages "postgresql-$PG_VERSION-cron" chromium
+want_packages "postgresql-$PG_VERSION-cron" ${GNNGP_LONG:+chromium}
 private_server
 build PROFILE="-Werror -g1" && touch "$WORK/built"
 mkfifo "$WORK/over" && exec 3<>"$WORK/over"
 trap 'rc=$?; end_lanes; (exit $rc); finish' EXIT
-start_lane nice_lane "$((NICE / 2))" rules site build unit fuzz gpu
+start_lane core_lane
 if [ -e "$WORK/built" ]; then
 	start_lane in_turn tap
 	if wanted regress || wanted reference || wanted readme || wanted drivers || wanted calls || wanted memory || wanted quality; then

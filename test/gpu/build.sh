@@ -17,7 +17,7 @@ mkdir -p "$objects"
 
 export CXX=${CXX:-g++} CC=${CC:-gcc}
 warn="-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-unknown-pragmas -Wno-psabi -Werror"
-common="-g1 -fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
+common="-fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
 case $how in
 plain) tune="-O2" ;;
 sanitized) tune="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-sanitize=null,alignment,object-size,vptr" ;;

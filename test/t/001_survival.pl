@@ -31,7 +31,7 @@ $node->safe_psql('source', qq{
 	$sql
 	SELECT gp_fit('small', kernel => 'appnp');
 	SELECT gp_fit_links('small');
-	SELECT gp_fit_links('small', model => 'links only', method => 'pairs');
+	SELECT gp_fit_links('small', model => 'links only', kernel => 'laplacian(d=2)');
 	SELECT gp_fit_links('small', model => 'published', method => 'dgp(inducing=12, units=9, steps=20)');
 	CALL gp_refresh('small');
 	SELECT gp_fit('small', model => 'learnt', kernel => 'gckm(own=true, lambda2=0.06)', landmarks => 50);

@@ -426,7 +426,7 @@ case_pairs(gp_device *dev, gp_type type, case_result *r)
 	check_pairs(dev, type, 67, 60, 0, relu, 1, r);
 	check_pairs(dev, type, 101, 90, 9, gin, 2, r);
 	check_pairs(dev, type, 31, 20, 9, three, 3, r);
-	check_pairs(dev, type, 700, few_large ? 300 : 650, 9, relu, 1, r);
+	check_pairs(dev, type, few_large ? 400 : 700, few_large ? 300 : 650, 9, relu, 1, r);
 }
 
 /* The arc-cosine map against long double, relative, also where it is nearly 0 or 1/2. */

@@ -286,7 +286,7 @@ check_arrays(gp_device *dev, gp_link_model *model)
 static void
 check_restored(gp_env *env, gp_link_method method)
 {
-	gp_graph   *g = groups(env, false, method == GP_LINK_PAIRS ? 0.15 : 0.4);
+	gp_graph   *g = groups(env, false, method == GP_LINK_PAIRS ? 0.08 : 0.4);
 	gp_link_problem p = problem_of(env, g, group_features(env), method);
 	int32_t		i[] = {3, 50};
 	int32_t		j[] = {50, 3};
