@@ -1,5 +1,5 @@
 /*
- * value_spread.c - how far values lie from what is said of them without themselves.
+ * value_spread.c - how far values lie from their predictions without themselves.
  *
  * Counts and sums vary most where they are large: one width for all would hold nine in ten of them
  * and few of the large ones.  So the size of an error is a curve over the prediction (locally
@@ -15,7 +15,7 @@
 #define LABELS_A_KNOT 50
 #define LEAST_SIZE 0.02			/* of an error, relative to the largest */
 
-/* What is said of a label without itself, and its squared error over its variance. */
+/* The prediction of a label without itself, and its squared error over its variance. */
 typedef struct told_label
 {
 	double		told;
@@ -39,8 +39,8 @@ gp_spread_at(const gp_spread *s, double value)
 }
 
 /*
- * The curve: the root mean square of the errors in bins of as many labels each, but that those of
- * one prediction stay together; 1 on average over the labels.
+ * The curve: the root mean square of the errors in bins of equal numbers of labels, except that
+ * those of one prediction stay together; 1 on average over the labels.
  */
 static gp_spread
 fit_spread(told_label *label, int64_t m)
