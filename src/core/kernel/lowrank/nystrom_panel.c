@@ -9,6 +9,8 @@
 #include "lowrank.h"
 
 #define ANY_JITTER 1e5			/* the largest with accepts_any_jitter */
+#define NUMBERS_HELD INT64_C(33554432)	/* of the landmarks' rows of a factor at once, */
+#define FEWEST_ROWS 16			/* or so many rows */
 
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
@@ -112,6 +114,11 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->nlandmarks, GP_COLUMN_BLOCK);
+
+	/* Lists of neighbours are as wide as the graph. */
+	if (z->terms == NULL)
+		width = gp_min64(width, gp_max64(FEWEST_ROWS,
+										 NUMBERS_HELD / gp_max64(1, z->width) / 16 * 16));
 	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
 	gp_matrix	work = {0};
 
