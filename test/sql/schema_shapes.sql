@@ -292,4 +292,17 @@ SELECT gp_create_graph('cut', (SELECT array_agg(oid::regclass ORDER BY oid) FROM
 SELECT gp_create_task('c', 'cut', 'hub.y');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('c');
 SELECT gp_drop_graph('cut');
+-- Days, and times without a zone, at the ends of their range are no timestamps, here or in another zone
+SET timezone = 'Asia/Tokyo';
+CREATE TABLE eras (id integer PRIMARY KEY, began date NOT NULL, due date);
+CREATE TABLE finds (id integer PRIMARY KEY, era integer NOT NULL REFERENCES eras, at timestamp NOT NULL, dated timestamp);
+SELECT gp_create_graph('eras', tables => '{eras,finds}');
+SELECT gp_create_task('found', 'eras', 'eras', horizon => '2 days', target => 'EXISTS (SELECT FROM shapes.finds f WHERE f.era = e.id AND f.at > t AND f.at <= t + horizon)');
+SELECT try($$SELECT gp_fit('found')$$);
+INSERT INTO eras SELECT i, '2024-01-01', (ARRAY['2024-02-01', '2024-02-02', '4714-11-24 BC', '5874897-12-31', '-infinity'])[1 + i % 5]::date FROM generate_series(1, 100) AS i;
+UPDATE eras SET began = due WHERE id <= 5;
+INSERT INTO finds SELECT i, 1 + i % 90, timestamp '2024-03-01' + i * interval '1 hour' FROM generate_series(1, 500) AS i;
+INSERT INTO finds VALUES (0, 99, '4714-11-24 BC', '4714-11-24 BC'), (-1, 98, '294276-12-31 23:59', '294276-12-31 23:59');
+SELECT labelled > 100 FROM gp_fit('found');
+SELECT gp_drop_graph('eras');
 DROP SCHEMA shapes CASCADE;

@@ -6,16 +6,17 @@
 #include "catalog/pg_type_d.h"
 #include "schema_internal.h"
 
-#define LAST_DAY "'294276-12-31'::pg_catalog.date"	/* later ones are no timestamps */
+#define LAST_DAY "'294276-12-31'::pg_catalog.date"	/* later ones are no timestamps, */
+#define FIRST_DAY "'4714-11-26 BC'::pg_catalog.date"	/* nor earlier ones, east of Greenwich */
 
 char *
 gnngp_moment_expression(const gnngp_column *time, const char *alias)
 {
 	char	   *moment = psprintf("%s.%s::pg_catalog.timestamptz", alias, time->quoted);
 
-	return time->base != DATEOID ? moment :
-		psprintf("CASE WHEN %s.%s >= " LAST_DAY " THEN 'infinity' ELSE %s END", alias, time->quoted,
-				 moment);
+	return time->base == TIMESTAMPTZOID ? moment :
+		psprintf("CASE WHEN %s.%s >= " LAST_DAY " THEN 'infinity' WHEN %s.%s < " FIRST_DAY
+				 " THEN '-infinity' ELSE %s END", alias, time->quoted, alias, time->quoted, moment);
 }
 
 char *
@@ -31,13 +32,14 @@ gnngp_known_expression(const gnngp_schema_table *t, const char *alias)
 {
 	const gnngp_column *time = &t->column[t->time].column;
 	const char *day = psprintf("%s.%s", alias, time->quoted);
+	const char *moment = gnngp_moment_expression(time, alias);
 
 	if (time->base != DATEOID)
 		return gnngp_time_expression(t, alias);
 	return psprintf("CASE WHEN %s < " LAST_DAY
 					" THEN least((%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval,"
-					" greatest(%s::pg_catalog.timestamptz, pg_catalog.now())) ELSE 'infinity' END",
-					day, day, day);
+					" greatest(%s, pg_catalog.now())) ELSE 'infinity' END",
+					day, day, moment);
 }
 
 char *

@@ -151,7 +151,7 @@ extern char *gnngp_times_known(const gnngp_tables *s, const gnngp_schema_table *
 /* The time of rows of a table without one. */
 #define GNNGP_TIMELESS "'-infinity'::pg_catalog.timestamptz"
 
-/* A column of times as timestamptz: a day that is none is infinite. */
+/* A column of times as timestamptz: a day, or a time without a zone, that is none is infinite. */
 extern char *gnngp_moment_expression(const gnngp_column *time, const char *alias);
 
 /* The same of a table's time, if any: a row whose time is NULL is never visible. */

@@ -108,14 +108,24 @@ has_room(gnngp_join *j, int more)
 	return room;
 }
 
+/* A cell as a query reads it: a time that no timestamp is, is infinite. */
+static const char *
+cell_of(const gnngp_tables *s, const gnngp_cell_source *cell, const char *alias)
+{
+	const gnngp_schema_table *t = &s->table[cell->table];
+
+	return cell->type.kind != GP_CELL_TIME ? psprintf("%s.%s", alias, cell->expression) :
+		gnngp_moment_expression(&t->column[gnngp_table_find_column(t, cell->name)].column, alias);
+}
+
 /* Adds a part, and selects its cells. */
 static void
 add_part(gnngp_join *j, gnngp_part part)
 {
 	part.first = list_length(j->query.types);
 	for (int i = 0; i < part.ncells; i++)
-		gnngp_query_add(&j->query, part.cell[i].type.read_as, "%s.%s", part.alias,
-						part.cell[i].expression);
+		gnngp_query_add(&j->query, part.cell[i].type.read_as, "%s",
+						cell_of(j->schema, &part.cell[i], part.alias));
 	j->part[j->nparts++] = part;
 }
 
@@ -261,7 +271,13 @@ join_awaited(gnngp_join *j, int but)
 {
 	join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
 	if (j->cut && has_timed_parents(j->schema, j->table, but))
-		add_time(j, "'infinity'::pg_catalog.timestamptz");
+		gnngp_join_never(j);
+}
+
+void
+gnngp_join_never(gnngp_join *j)
+{
+	add_time(j, "'infinity'::pg_catalog.timestamptz");
 }
 
 void

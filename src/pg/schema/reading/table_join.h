@@ -72,6 +72,7 @@ typedef struct gnngp_join
 	StringInfoData first;		/* arguments of least(): of the first child by each rollup */
 	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
 	bool		cut;			/* there is more to join than that many parts */
+	const gnngp_schema_relation *late;	/* by which rows come to refer to later ones; NULL: none */
 	int			nparts;
 	gnngp_part	part[GNNGP_MOST_PARTS];
 } gnngp_join;
@@ -139,6 +140,9 @@ extern const gnngp_part *gnngp_join_parent(const gnngp_join *j, int relation);
  */
 extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state,
 						   gp_phase phase, int64 total);
+
+/* Has the row never be known. */
+extern void gnngp_join_never(gnngp_join *j);
 
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);

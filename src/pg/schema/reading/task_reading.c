@@ -242,6 +242,71 @@ add_fact_relations(gnngp_task_reading *r, int part)
 	}
 }
 
+/* ---- rows without a time that may come to refer to what is later ---- */
+
+static void
+null_row(void *state, const Datum *values, const bool *nulls)
+{
+	*(bool *) state = true;
+}
+
+/* True where some rows of a relation's table lack its key, as the others may have done at first. */
+static bool
+lacks_key(const gnngp_tables *s, const gnngp_schema_relation *k)
+{
+	const gnngp_schema_table *t = &s->table[k->child];
+	gnngp_query q;
+	bool		lacks = false;
+
+	gnngp_query_init(&q, &t->table);
+	gnngp_query_add(&q, INT4OID, "1");
+	q.condition = psprintf("NOT (%s) LIMIT 1", gnngp_key_condition(t, "t", k->n, k->from));
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, s->env, null_row, &lacks, GP_PHASE_NODES, 0);
+	return lacks;
+}
+
+/*
+ * A key of rows without a time, but for a relation's, by which they come to refer to rows with
+ * times after they were written: some lack it.  These are known before, those that have it only
+ * since: a row that is not there yet tells that it will be.  NULL: none.
+ */
+static const gnngp_schema_relation *
+find_late_key(const gnngp_tables *s, int but)
+{
+	int			child = s->relation[but].child;
+
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		const gnngp_schema_relation *k = &s->relation[i];
+		const gnngp_schema_column *key = &s->table[child].column[k->from[0]];
+
+		if (k->child == child && i != but && !key->known && !key->not_null &&
+			gnngp_is_timed(s, k->parent, GNNGP_MOST_LEVELS - 1) && lacks_key(s, k))
+			return k;
+	}
+	return NULL;
+}
+
+/*
+ * Leaves facts out that come to refer to later rows, or whose children do.  Live answers need not:
+ * what a fit has never seen is no column of its model.
+ */
+static void
+leave_late_out(gnngp_join *j, int relation)
+{
+	const gnngp_tables *s = j->schema;
+	const gnngp_schema_relation *late = find_late_key(s, relation);
+
+	for (int i = 0; i < s->nrollups && late == NULL; i++)
+		if (s->rollup[i].timed && s->relation[s->rollup[i].relation].parent == j->table)
+			late = find_late_key(s, s->rollup[i].relation);
+	if (late == NULL)
+		return;
+	gnngp_join_never(j);
+	j->late = late;
+}
+
 static void
 plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
@@ -274,6 +339,9 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 	gnngp_join_as_of(j);
 	gnngp_join_parents(j, facts->relation);
 	gnngp_join_rollups(j);
+	if (s->table[j->table].time < 0 && !s->table[j->table].timeless &&
+		r->transform->encoding == NULL)
+		leave_late_out(j, facts->relation);
 	facts->visible_column = gnngp_join_visible(j);
 	facts->time_column = j->part[0].visible;
 	facts->timed = j->visible.len > 0;
@@ -364,10 +432,38 @@ notice_cut(const gnngp_task_reading *r)
 					 r->schema->table[lfirst_int(cell)].table.name);
 }
 
+/* Tells of facts that may come to refer to later rows. */
+static void
+notice_late(const gnngp_task_reading *r)
+{
+	const gnngp_tables *s = r->schema;
+	List	   *told = NIL;
+
+	for (int i = 0; i < r->nfact_relations; i++)
+	{
+		const gnngp_schema_relation *late = r->fact_relation[i].join->late;
+
+		if (late == NULL || list_member_ptr(told, late))
+			continue;
+		told = lappend(told, unconstify(gnngp_schema_relation *, late));
+		const gnngp_schema_table *t = &s->table[late->child];
+		char	   *key = gnngp_column_list_text(s, late->child, 1, late->from);
+		gnngp_notice_detail("Rows without a time are known once all that they refer to is. Some refer to nothing by this key: if others did at first, their absence tells what comes.",
+							psprintf("If rows are known without it, leave the key out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
+									 quote_literal_cstr(s->def->name),
+									 gnngp_exclude_argument(s, list_make1(key)),
+									 gnngp_times_known(s, t, t->column[late->from[0]].column.name)),
+							"rows of table \"%s\" are left out: rows of table \"%s\" may come to refer to later ones by %s",
+							s->table[r->fact_relation[i].join->table].table.name, t->table.name,
+							late->name);
+	}
+}
+
 void
 gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
 	notice_cut(r);
+	notice_late(r);
 	r->transform->nencodings = gnngp_key_encoding(r->schema, r->schema->nrelations);
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)

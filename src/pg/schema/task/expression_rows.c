@@ -259,6 +259,11 @@ gnngp_expression_rows_read(gnngp_task_rows *rows)
 {
 	int			level = NewGUCNestLevel();
 
+	for (int i = 0; rows->first == GP_TIME_NEVER && i < rows->schema->ntables; i++)
+		if (rows->schema->table[i].time >= 0)
+			gnngp_raise(DATA_EXCEPTION, "Fill the tables, or correct times in the future.",
+						"task \"%s\" has no row: no table of graph \"%s\" has a row with a time",
+						rows->task->name, rows->schema->def->name);
 	if (rows->first == GP_TIME_NEVER)
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Name time columns in the argument times of the graph.",
 					"task \"%s\" needs times, but no table of graph \"%s\" has a time column",
