@@ -42,8 +42,8 @@ report_mismatch(const gnngp_model *model, Oid type)
 	const char *name = OidIsValid(own) ? format_type_be(own) : model->id_type;
 
 	gnngp_raise(DATATYPE_MISMATCH,
-				psprintf("Write (%s, NULL, ...) for all nodes where that is possible, or give ids of type %s.",
-						 quote_literal_cstr(model->name), name),
+				psprintf("Give ids of type %s, or NULL::text for all nodes where that is possible.",
+						 name),
 				"%s \"%s\" has nodes of type %s, not %s", model->id > 0 ? "model" : "graph",
 				model->name, name, format_type_be(type));
 }
