@@ -301,7 +301,7 @@ check_dense(gp_env *env, shape s, int step, double sigma2, int d, gp_task task, 
 	world		w = small_world(env, s, step);
 	gp_problem	p = make_problem(env, &w, laplacian(sigma2, d), task, type);
 	gp_targets	t = gp_targets_make(env, &p);
-	double		bound = type == GP_FLOAT ? 5e-4 : 1e-7;
+	double		bound = type == GP_FLOAT ? 7e-4 : 1e-7;
 	double		lost;			/* digits of 1 - V / e where the noise is small */
 	gp_posterior *out;
 	answer		a;
