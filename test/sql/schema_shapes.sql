@@ -253,8 +253,28 @@ UPDATE hopes SET coin = NULL WHERE id % 20 = 0;
 SELECT loo_score > 0.5 AS told FROM gp_fit('hired');
 SELECT count(*) FROM gp_predict('hired') AS s JOIN gp_predict_live('hired', ARRAY(SELECT id FROM hopes WHERE hired IS NULL)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
 SELECT loo_score < 0.02 AS blind, forward_score < 0.02 AS blind_forward FROM gp_fit('coin');
+-- Where all tables refer to the same people, facts beside a row are read as far as they tell
+CREATE TABLE crew (id integer PRIMARY KEY, grade real);
+CREATE TABLE clients (id integer PRIMARY KEY, made integer REFERENCES crew, changed integer REFERENCES crew, size real);
+INSERT INTO crew SELECT i, random() FROM generate_series(1, 40) i;
+INSERT INTO clients SELECT i, 1 + i % 40, 1 + (i * 7) % 40, random() FROM generate_series(1, 60) i;
+DO $$ BEGIN
+    FOR k IN 1..12 LOOP
+        EXECUTE format('CREATE TABLE work%s (id integer PRIMARY KEY, at timestamptz NOT NULL, made integer REFERENCES crew, changed integer REFERENCES crew,
+            client integer REFERENCES clients, size real, share real)', k);
+        EXECUTE format('INSERT INTO work%s SELECT i, ''2024-01-01''::timestamptz + i * interval ''1 hour'', 1 + hashint4(i) %% 40 + CASE WHEN hashint4(i) < 0 THEN 39 ELSE 0 END,
+            1 + (i * 11) %% 40, 1 + (i * 13) %% 60, (hashint4(%1$s + i / 400) & 1023), random() FROM generate_series(1, 800) i', k);
+    END LOOP;
+END $$;
+UPDATE work2 SET size = hashint4(made) & 1;
+ALTER TABLE work1 ADD done boolean;
+UPDATE work1 SET done = (hashint4(made) & 1) = 1 WHERE id <= 760;
+SELECT gp_create_graph('crew', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(crew|clients|work)'));
+SELECT gp_create_task('done', 'crew', 'work1.done');
+SELECT loo_score > 0.5 AS told, relations > 20 AS many, features < 400 AS few FROM gp_fit('done');
+SELECT count(*) FROM gp_predict('done') AS s JOIN gp_predict_live('done', ARRAY(SELECT id FROM work1 WHERE done IS NULL)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('wheel', 'hopes');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('wheel', 'hopes', 'crew');
 -- Rows without a time wait for the first of their children, however many tables there are around them
 CREATE TABLE marks (id integer PRIMARY KEY, at timestamptz NOT NULL);
 CREATE TABLE axles (id integer PRIMARY KEY, hub integer REFERENCES hub);

@@ -196,6 +196,13 @@ extern double gp_task_columns_explained_share(gp_task_columns *columns,
 									   int32_t first, int32_t width, gp_time since);
 
 /*
+ * The largest R2 of the labels on one of some neighbouring columns, over a sample of the rows, less
+ * what chance gives the best of so many.
+ */
+extern double gp_task_columns_relevance(gp_task_columns *columns, const gp_facts_labels *labels,
+										int32_t first, int32_t width);
+
+/*
  * True where nearly all rows to predict, which follow the labelled ones, hold the same in some
  * neighbouring columns, and in no stretch of as many of the newest labelled rows, which come in
  * order of time, nearly as many do: what is written once the answer is known.  False where there

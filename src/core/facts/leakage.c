@@ -153,6 +153,74 @@ gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *label
 	return told;
 }
 
+/* ---- what the best of some columns tells ---- */
+
+/* The variance of each target, and its covariances with columns: n times both. */
+typedef struct moments
+{
+	int32_t		targets;
+	double		y[GP_ENCODED_HOT];	/* sums, */
+	double		yy[GP_ENCODED_HOT]; /* of squares, */
+	double	   *x;				/* of each column, */
+	double	   *xx;
+	double	   *xy;				/* and of products with each target */
+} moments;
+
+static void
+add_moments(gp_task_columns *f, const gp_facts_labels *labels, int64_t row, int32_t first,
+			int32_t width, moments *m)
+{
+	for (int32_t k = 0; k < m->targets; k++)
+	{
+		double		y = labels->label ? labels->label[row] == k : labels->target[row];
+
+		m->y[k] += y;
+		m->yy[k] += y * y;
+		for (int32_t c = 0; c < width && y != 0.0; c++)
+			m->xy[k * width + c] += y * number_of(f, row, first + c);
+	}
+	for (int32_t c = 0; c < width; c++)
+	{
+		double		x = number_of(f, row, first + c);
+
+		m->x[c] += x;
+		m->xx[c] += x * x;
+	}
+}
+
+double
+gp_task_columns_relevance(gp_task_columns *f, const gp_facts_labels *labels, int32_t first,
+						  int32_t width)
+{
+	gp_env	   *env = f->env;
+	looked		l = rows_since(env, labels, GP_TIME_ALWAYS);
+	double		n = (double) gp_max64(l.n, 1);
+	moments		m = {.targets = labels->label ? (int32_t) gp_min64(labels->nclasses,
+																   GP_ENCODED_HOT) : 1};
+	double		most = 0.0;
+	double		whole = 0.0;
+
+	m.x = gp_alloc_zero(env, (int64_t) width * (2 + m.targets), sizeof(double));
+	m.xx = m.x + width;
+	m.xy = m.xx + width;
+	GP_EACH(env, i, l.n, i * width)
+		add_moments(f, labels, l.row[i], first, width, &m);
+	for (int32_t k = 0; k < m.targets; k++)
+		whole += m.yy[k] - m.y[k] * m.y[k] / n;
+	for (int32_t c = 0; c < width; c++)
+	{
+		double		variance = m.xx[c] - m.x[c] * m.x[c] / n;
+		double		told = 0.0;
+
+		for (int32_t k = 0; k < m.targets; k++)
+			told += pow(m.xy[k * width + c] - m.x[c] * m.y[k] / n, 2.0);
+		if (variance > 1e-9 * m.xx[c] && whole > 0.0)
+			most = fmax(most, told / (variance * whole));
+	}
+	gp_free_all(env, m.x, l.row);
+	return fmax(most - 2.0 * log((double) width + 1.0) / n, 0.0);
+}
+
 /* ---- columns that are written with the answer ---- */
 
 /* True where two rows hold the same in some columns. */

@@ -8,6 +8,9 @@
 
 #include "task_reading.h"
 
+#define MANY_COLUMNS 1000		/* from so many on facts beside an entity have to tell */
+#define TELLING 0.1				/* so much of the labels as the best facts do */
+
 /* ---- the columns ---- */
 
 /* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
@@ -133,6 +136,49 @@ declare(gnngp_task_reading *r)
 											  aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST));
 	r->all_labels = gp_task_columns_relation(r->columns, "all targets", target_width,
 									  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
+}
+
+/* How much of the labels the facts of a relation tell by their best column. */
+static double
+told_by(const gnngp_task_reading *r, const gnngp_fact_relation *facts,
+		const gp_facts_labels *labels)
+{
+	double		told = 0.0;
+
+	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
+		if (facts->columns[k] >= 0)
+		{
+			int32		width;
+			int32		first = gp_task_columns_relation_first(r->columns, facts->columns[k],
+															   &width);
+
+			told = Max(told, gp_task_columns_relevance(r->columns, labels, first, width));
+		}
+	return told;
+}
+
+void
+gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels)
+{
+	double	   *told = palloc(sizeof(double) * Max(r->nfact_relations, 1));
+	double		most = 0.0;
+
+	if (gp_task_columns_width(r->columns) <= MANY_COLUMNS)
+		return;
+	for (int i = 0; i < r->nfact_relations; i++)
+		most = Max(most, told[i] = told_by(r, &r->fact_relation[i], labels));
+	for (int i = 0; i < r->nfact_relations; i++)
+		for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
+			if (r->fact_relation[i].part > 0 && r->fact_relation[i].columns[k] >= 0 &&
+				(told[i] == 0.0 || told[i] < TELLING * most))
+			{
+				int32		width;
+				int32		first = gp_task_columns_relation_first(r->columns,
+															   r->fact_relation[i].columns[k],
+															   &width);
+
+				gp_task_columns_clear(r->columns, first, width);
+			}
 }
 
 /* ---- the entities ---- */
@@ -376,6 +422,25 @@ follow_pace(gnngp_task_reading *r)
 	gp_task_columns_half_life(r->columns, (double) r->transform->half_life);
 }
 
+/* True where the fit has found that none of a relation's columns counts. */
+static bool
+is_left_out(const gnngp_task_reading *r, const gnngp_fact_relation *facts)
+{
+	const gp_facts_scale *scale = &r->transform->scale;
+	bool		counts = scale->width != gp_task_columns_width(r->columns);
+
+	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
+	{
+		int32		width = 0;
+		int32		first = facts->columns[k] < 0 ? 0 :
+			gp_task_columns_relation_first(r->columns, facts->columns[k], &width);
+
+		for (int32 c = first; !counts && c < first + width; c++)
+			counts = scale->column[c].deviation > 0.0;
+	}
+	return !counts;
+}
+
 static void
 read_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 {
@@ -409,7 +474,8 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 	if (r->transform->half_life == 0)
 		follow_pace(r);
 	for (int i = 0; i < r->nfact_relations; i++)
-		read_relation(r, &r->fact_relation[i]);
+		if (r->fact_relation[i].part == 0 || !is_left_out(r, &r->fact_relation[i]))
+			read_relation(r, &r->fact_relation[i]);
 	if (r->joint >= 0)
 		gp_task_columns_fill_joint(r->columns, r->joint);
 	if (r->earlier_labels >= 0)

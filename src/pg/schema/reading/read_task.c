@@ -177,6 +177,7 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	gnngp_reading_run(r, &labels, r->entity_of);
 	if (r->asks_column)
 		gnngp_clear_later(r, data->nlabelled);
+	gnngp_leave_out_silent(r, &labels);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains);
 	if (r->asks_column || labels_are == GP_FACTS_OLD_AS_FACTS)

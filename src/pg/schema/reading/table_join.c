@@ -19,6 +19,7 @@
 
 #define ROLLUP_LEVELS 2			/* up from its children */
 #define ROOM_FOR_ROLLUPS 4		/* beside the parents */
+#define MANY_RELATIONS 20		/* in a schema: of each table the nearest rows alone are joined */
 
 /* The key of a relation, of one column, as a word. */
 static gnngp_cell_source
@@ -224,6 +225,32 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 }
 
 /*
+ * Finds how many keys each table is away from a join's rows, but for one relation.  Where each
+ * table refers to the users who made and changed its rows, only the nearest of them are read.  What
+ * a fact without a time refers to may say since when it is known, so all of that is read.
+ */
+static void
+find_nearest(gnngp_join *j, int but)
+{
+	const gnngp_tables *s = j->schema;
+
+	if (j->nearest || s->nrelations < MANY_RELATIONS ||
+		(but >= 0 && s->table[j->table].time < 0))
+		return;
+	j->nearest = palloc(sizeof(int) * s->ntables);
+	for (int i = 0; i < s->ntables; i++)
+		j->nearest[i] = i == j->table ? 0 : GNNGP_MOST_LEVELS;
+	for (int level = 0; level < GNNGP_MOST_LEVELS - 1; level++)
+		for (int r = 0; r < s->nrelations; r++)
+		{
+			int		   *parent = &j->nearest[s->relation[r].parent];
+
+			if (r != but && j->nearest[s->relation[r].child] == level)
+				*parent = Min(*parent, level + 1);
+		}
+}
+
+/*
  * Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path.
  */
 static void
@@ -241,6 +268,9 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 			continue;
 		/* A row and the rows above it of its own table: one level. */
 		if (list_length(path) > 1 && list_member_int(path, s->relation[r].parent))
+			continue;
+		if (j->nearest && j->nearest[s->relation[r].parent] < list_length(path) &&
+			s->relation[r].parent != j->table)
 			continue;
 		if (!has_room(j, ROOM_FOR_ROLLUPS))
 			return;
@@ -285,6 +315,7 @@ gnngp_join_parents(gnngp_join *j, int but)
 {
 	const gnngp_schema_table *t = &j->schema->table[j->table];
 
+	find_nearest(j, but);
 	if (but >= 0 && t->time < 0 && !t->timeless)
 		join_awaited(j, but);
 	else
@@ -298,6 +329,7 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 	const char *alias = join_parent(j, relation, j->root, r->name, 1);
 
 	gnngp_join_as_of(j);
+	find_nearest(j, but);
 	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1,
 				 list_make1_int(r->child));
 	return alias;

@@ -71,6 +71,7 @@ typedef struct gnngp_join
 	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
 	StringInfoData first;		/* arguments of least(): of the first child by each rollup */
 	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
+	int		   *nearest;		/* how many keys away each table is; NULL: no matter */
 	bool		cut;			/* there is more to join than that many parts */
 	const gnngp_schema_relation *late;	/* by which rows come to refer to later ones; NULL: none */
 	int			nparts;

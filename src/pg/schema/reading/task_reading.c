@@ -10,6 +10,9 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#define MANY_CELLS 400			/* columns of facts: from so many on their parents are not read, */
+#define MOST_CELLS 800			/* and no more facts beside what the entities refer to */
+
 /* ---- the entities ---- */
 
 void
@@ -307,8 +310,9 @@ leave_late_out(gnngp_join *j, int relation)
 	j->late = late;
 }
 
+/* Plans the query for facts, with what they refer to, or as far as that tells their times. */
 static void
-plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
+plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts, bool with_parents)
 {
 	const gnngp_tables *s = r->schema;
 	const gnngp_schema_relation *by = &s->relation[facts->by];
@@ -337,7 +341,8 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 					 key_is_asked(t, "m", by->n, by->from, integer));
 	}
 	gnngp_join_as_of(j);
-	gnngp_join_parents(j, facts->relation);
+	if (with_parents || s->table[j->table].time < 0)
+		gnngp_join_parents(j, facts->relation);
 	gnngp_join_rollups(j);
 	if (s->table[j->table].time < 0 && !s->table[j->table].timeless &&
 		r->transform->encoding == NULL)
@@ -349,20 +354,46 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
 	j->query.order = psprintf("%d, %d", facts->fact_key_column + 1, facts->visible_column + 1);
 }
 
+/*
+ * Plans the relations, the nearest first.  Where every table refers to who made its rows, dozens
+ * are one key away: then facts beside an entity show no more than themselves, and the last none.
+ */
+static void
+plan_relations(gnngp_task_reading *r)
+{
+	int			cells = 0;
+
+	for (int i = 0; i < r->nfact_relations; i++)
+	{
+		gnngp_fact_relation *facts = &r->fact_relation[i];
+
+		if (facts->part > 0 && cells > MOST_CELLS)
+		{
+			r->cut = true;
+			r->nfact_relations = i;
+			break;
+		}
+		plan_relation(r, facts, facts->part == 0 || cells < MANY_CELLS);
+		for (int p = 0; p < facts->join->nparts; p++)
+			cells += facts->join->part[p].ncells;
+	}
+}
+
 void
 gnngp_reading_plan(gnngp_task_reading *r)
 {
 	int			n = r->schema->nrelations;
 
 	plan_own(r);
-	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) * (1 + (n + 1) * (n + r->own->nparts + 1)));
-	for (int p = 0; p < r->own->nparts; p++)
-		if (r->own->part[p].level <= 2)
-			add_fact_relations(r, p);
+	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) *
+							   (1 + (n + 1) * (n + r->own->nparts + 1)));
+	for (int level = 0; level <= 2; level++)
+		for (int p = 0; p < r->own->nparts; p++)
+			if (r->own->part[p].level == level)
+				add_fact_relations(r, p);
 	if (!r->transform->metapaths)
 		gnngp_join_keys(r->own);
-	for (int i = 0; i < r->nfact_relations; i++)
-		plan_relation(r, &r->fact_relation[i]);
+	plan_relations(r);
 }
 
 void
@@ -430,6 +461,10 @@ notice_cut(const gnngp_task_reading *r)
 		gnngp_notice("Exclude keys that tell little, so that others are read.",
 					 "rows of table \"%s\" refer to more tables than are read with them: some are left out",
 					 r->schema->table[lfirst_int(cell)].table.name);
+	if (r->cut)
+		gnngp_notice("Exclude keys that tell little, so that others are read.",
+					 "more facts are beside the rows of table \"%s\" than are read: some are left out",
+					 r->schema->table[r->entity].table.name);
 }
 
 /* Tells of facts that may come to refer to later rows. */

@@ -73,6 +73,7 @@ typedef struct gnngp_task_reading
 	int32	   *own_group;		/* of each part; -1: no columns */
 	int			nfact_relations;
 	gnngp_fact_relation *fact_relation;
+	bool		cut;			/* there are more of them than are read */
 	int32		calendar;
 	int32		joint;			/* of all facts of the entities; -1: none */
 	int32		of_targets;		/* columns from here on tell what the answers were before */
@@ -118,6 +119,12 @@ extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 /* Declares the columns, then reads and fills them: of earlier labels by these keys of rows. */
 extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels,
 							  const int32 *key);
+
+/*
+ * Where there are many columns, clears those of facts beside what the entities refer to that tell
+ * little of the labels; live answers do not read them.
+ */
+extern void gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels);
 
 /* A NOTICE that a column is written later than its row, and why that is known. */
 extern void gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column,
