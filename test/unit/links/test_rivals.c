@@ -1,5 +1,6 @@
 /*
- * test_rivals.c - the candidates that hidden links are ranked among.
+ * test_rivals.c - the candidates that hidden links are ranked among, and that probabilities are
+ * learnt from.
  */
 #include <math.h>
 
@@ -161,6 +162,29 @@ check_ranks(void)
 	is_int(ranks.links, 5, "ranks are added");
 }
 
+/* With as many draws as nodes each is drawn once: all seeds find as many candidates. */
+static void
+check_calibration(gp_env *env)
+{
+	gp_graph   *g = ring(env, false);
+	gp_link_fold fold[GP_LINK_FOLDS];
+	int			folds = gp_link_folds_make(env, g, 5, fold);
+	gp_link_model model = {.method = GP_LINK_SCORES,.graph = g,
+	.topology = gp_link_prepared_make(env, fold, folds).topology};
+	double		candidates[2] = {0.0};
+
+	for (int k = 0; k < 2; k++)
+	{
+		gp_calibration_pairs c = gp_calibration_pairs_make(env, &model, &fold[0], NULL, NODES,
+														   (uint64_t) k);
+
+		for (int64_t e = 0; e < c.pairs.n; e++)
+			candidates[k] += c.linked[e] ? 0.0 : c.weight[e];
+	}
+	ok(candidates[0] > NODES, "calibration pairs stand for candidates");
+	close_to(candidates[1], candidates[0], 1e-6 * candidates[0], "as many for each seed");
+}
+
 int
 main(void)
 {
@@ -168,5 +192,6 @@ main(void)
 	in_env(check_rivals(env, true));
 	in_env(check_small(env));
 	check_ranks();
+	in_env(check_calibration(env));
 	return done_testing();
 }

@@ -276,21 +276,36 @@ add_pair(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, doub
 	gp_link_pairs_add(&c->pairs, node, other);
 }
 
+/* All nodes, those with fewer links first: what each is ordered by, its number below. */
+static int64_t *
+order_by_links(gp_env *env, const gp_graph *graph)
+{
+	int64_t    *order = gp_alloc_array(env, graph->nodes, sizeof(int64_t));
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+		order[i] = (graph->start[i + 1] - graph->start[i]) << 32 | i;
+	gp_sort(env, order, graph->nodes, sizeof(int64_t), gp_compare_int64, NULL);
+	return order;
+}
+
 /*
- * Adds pairs without a link of nodes that are drawn evenly: of all their candidates an even sample,
- * for the likely ones lie around hubs, which have many.
+ * Adds pairs without a link of nodes that are drawn evenly, one of each equal part of the nodes in
+ * the order of their links: of all their candidates an even sample, for the likely ones lie around
+ * hubs, which have many.
  */
 static void
 add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *search,
 				int64_t nodes, uint64_t stream, gp_heap *sample)
 {
 	const gp_link_keyed *drawn = sample->item;
+	int64_t    *order = order_by_links(sample->env, full);
 	int64_t		all = 0;
 
 	for (int64_t q = 0; q < nodes; q++)
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) q);
-		int32_t		node = (int32_t) (draw % (uint64_t) full->nodes);
+		double		place = ((double) q + (double) (draw >> 32) / 4294967296.0) / (double) nodes;
+		int32_t		node = (int32_t) order[(int64_t) (place * (double) full->nodes)];
 		int32_t    *found;
 		int64_t		unlinked = gp_link_draw_unlinked(full, search, 0, node, 0, &found);
 
@@ -299,6 +314,7 @@ add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *s
 													(uint64_t) found[k]), node, found[k]});
 		all += unlinked;
 	}
+	gp_free(sample->env, order);
 	gp_heap_sort(sample);
 	for (int64_t k = 0; k < sample->n; k++)
 		add_pair(c, drawn[k].src, drawn[k].dst, false, (double) all / (double) sample->n);
