@@ -27,7 +27,7 @@ missing_grants(const gnngp_reader *r, bool in_part)
 
 		if (!OidIsValid(schema))
 			continue;
-		if (!list_member_oid(looked_at, schema) && !gnngp_schema_usable(schema, GetUserId()))
+		if (!list_member_oid(looked_at, schema) && !gnngp_namespace_usable(schema, GetUserId()))
 			appendStringInfo(&schemas, "%s%s", schemas.len > 0 ? ", " : "",
 							 quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);

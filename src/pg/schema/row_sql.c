@@ -43,7 +43,7 @@ gnngp_known_expression(const gnngp_schema_table *t, const char *alias)
 }
 
 char *
-gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
+gnngp_join_equals(const gnngp_schema *s, const gnngp_schema_relation *r, const char *child,
 				  const char *parent)
 {
 	StringInfoData text;

@@ -75,7 +75,7 @@ typedef struct gnngp_schema_relation
 	bool		excluded;		/* or the user says so; or it may not be read */
 } gnngp_schema_relation;
 
-typedef struct gnngp_tables
+typedef struct gnngp_schema
 {
 	gp_env	   *env;
 	const gnngp_graph_def *def;
@@ -90,7 +90,7 @@ typedef struct gnngp_tables
 	int		  **totals;			/* of each table, once they are looked for (reading/totals.c) */
 	int			answer_table;
 	const char *answer;			/* a column that is not used, because a task's labels show it */
-} gnngp_tables;
+} gnngp_schema;
 
 /*
  * Locks the tables of a graph and looks them up, as the present user and inside SPI.  altered: by
@@ -101,20 +101,20 @@ typedef struct gnngp_tables
  * where a table's time is not the one that the definition has noted, or its owner may not read a
  * table that he could.
  */
-extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered);
+extern gnngp_schema *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered);
 
 /* The place of a table among those of a schema; -1: none. */
-extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
+extern int	gnngp_schema_find(const gnngp_schema *s, Oid table);
 
 /* A table that is used, and that the present user may not read all columns of; InvalidOid: none. */
-extern Oid	gnngp_schema_hidden(const gnngp_tables *s);
+extern Oid	gnngp_schema_hidden(const gnngp_schema *s);
 
 /*
  * A hash of all that encodings and columns of a stored model depend on: by names, which a dump
  * keeps, or by the server's numbers, which stay where something is renamed.  Columns that are
  * excluded do not count, nor do those of tables that are left out.
  */
-extern uint64 gnngp_schema_shape(const gnngp_tables *s, bool by_number);
+extern uint64 gnngp_schema_shape(const gnngp_schema *s, bool by_number);
 
 /*
  * A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is
@@ -122,7 +122,7 @@ extern uint64 gnngp_schema_shape(const gnngp_tables *s, bool by_number);
  */
 typedef struct gnngp_schema_use
 {
-	gnngp_tables *schema;
+	gnngp_schema *schema;
 	gnngp_identity saved;
 	bool		read_only;		/* as the transaction was before */
 } gnngp_schema_use;
@@ -257,7 +257,7 @@ extern Oid	gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *tar
 /* ---- looking ---- */
 
 /* What there is to say of a relation; NULL: nothing. */
-extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
+extern const char *gnngp_relation_note(const gnngp_schema *s, int relation);
 
 /* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
 typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding,

@@ -33,10 +33,10 @@ extern List *gnngp_json_pairs(const char *json, const char *argument);
  * The table that a name means, with or without its schema: 42P01, or 42501 for one that may not be
  * read.
  */
-extern int	gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument);
+extern int	gnngp_schema_table_named(const gnngp_schema *s, const char *name, const char *argument);
 
 /* True for a name that is of a column, as far as no table has it. */
-extern bool gnngp_schema_names_column(const gnngp_tables *s, const char *name);
+extern bool gnngp_schema_names_column(const gnngp_schema *s, const char *name);
 
 /* Columns of one table: table.column, or table(column,column). */
 typedef struct gnngp_column_list
@@ -46,14 +46,14 @@ typedef struct gnngp_column_list
 	int		   *column;
 } gnngp_column_list;
 
-extern gnngp_column_list gnngp_column_list_read(const gnngp_tables *s, const char *text,
+extern gnngp_column_list gnngp_column_list_read(const gnngp_schema *s, const char *text,
 												const char *argument);
 
 /* The same in a text: the table by its label. */
-extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column);
+extern char *gnngp_column_list_text(const gnngp_schema *s, int table, int n, const int *column);
 
 /* The argument exclude of the graph with more columns. */
-extern char *gnngp_exclude_argument(const gnngp_tables *s, const List *more);
+extern char *gnngp_exclude_argument(const gnngp_schema *s, const List *more);
 
 /* The place of a column, or -1. */
 extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
@@ -62,28 +62,28 @@ extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name
  * The same of a name that an argument has, and that may be quoted: 42703 where there is none, with
  * the call that changes the argument of a graph that is there.
  */
-extern int	gnngp_table_require_column(const gnngp_tables *s, const gnngp_schema_table *t,
+extern int	gnngp_table_require_column(const gnngp_schema *s, const gnngp_schema_table *t,
 									   const char *name, const char *argument);
 
 /* ---- foreign keys (schema_relations.c) ---- */
 
 /* Finds the foreign keys of the tables, in the server's catalog and in the argument keys. */
-extern void gnngp_find_relations(gnngp_tables *s);
+extern void gnngp_find_relations(gnngp_schema *s);
 
 /* Moves the relations that are not used behind the others. */
-extern void gnngp_set_relations_aside(gnngp_tables *s);
+extern void gnngp_set_relations_aside(gnngp_schema *s);
 
 /* True for a table that is not left out: its cells are read, or it refers or is referred to. */
-extern bool gnngp_is_used(const gnngp_tables *s, int table);
+extern bool gnngp_is_used(const gnngp_schema *s, int table);
 
 /* 42804 and 0A000 where keys are not equal by their texts, by which facts are found. */
-extern void gnngp_require_texts(const gnngp_tables *s);
+extern void gnngp_require_texts(const gnngp_schema *s);
 
 /* 23505 where a key that the user names is not unique in the table that it refers to. */
-extern void gnngp_require_parents(const gnngp_tables *s);
+extern void gnngp_require_parents(const gnngp_schema *s);
 
 /* The first table of the schema that a column of any table refers to by itself, or -1. */
-extern int	gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column,
+extern int	gnngp_referred_table(const gnngp_schema *s, Oid table, AttrNumber column,
 								 int *referred_column);
 
 /* ---- what views read (schema_views.c) ---- */
@@ -103,7 +103,7 @@ extern bool gnngp_table_reads(const gnngp_schema_table *t, Oid oid);
 /* ---- tables (schema_tables.c) ---- */
 
 /* Locks the tables and looks up their columns; those that may not be read are left out. */
-extern void gnngp_open_tables(gnngp_tables *s);
+extern void gnngp_open_tables(gnngp_schema *s);
 
 /* A table that is not among those of the schema, with its columns. */
 extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);
@@ -114,7 +114,7 @@ extern int	gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *ta
 /* ---- their times (schema_times.c) ---- */
 
 /* Gives each table its time, and marks the times that are written later than their rows. */
-extern void gnngp_find_times(gnngp_tables *s);
+extern void gnngp_find_times(gnngp_schema *s);
 
 /*
  * The columns of a table that may be its time, as numbers, the most likely first: those that are
@@ -126,24 +126,24 @@ extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable
  * True for a table that refers to a parent; -1: to any other, so that its rows most likely happen
  * at some time.
  */
-extern bool gnngp_refers_to(const gnngp_tables *s, int table, int parent);
+extern bool gnngp_refers_to(const gnngp_schema *s, int table, int parent);
 
 /* True for a table whose rows have a time, or refer to such rows by a relation that is used. */
-extern bool gnngp_is_timed(const gnngp_tables *s, int table, int levels);
+extern bool gnngp_is_timed(const gnngp_schema *s, int table, int levels);
 
 /*
  * The first table with times whose rows a view without time shows: it gathers them, or shows them
  * one by one without their times.  InvalidOid: none, or the user says that the view is timeless.
  */
-extern Oid	gnngp_reads_later(const gnngp_tables *s, int table);
+extern Oid	gnngp_reads_later(const gnngp_schema *s, int table);
 
 /*
  * The argument times as it is, and the time of a table (column NULL: none), or that a column is
  * known with its row.
  */
-extern char *gnngp_times_with(const gnngp_tables *s, const gnngp_schema_table *t,
+extern char *gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t,
 							  const char *column);
-extern char *gnngp_times_known(const gnngp_tables *s, const gnngp_schema_table *t,
+extern char *gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t,
 							   const char *column);
 
 /* ---- times and keys as SQL (row_sql.c) ---- */
@@ -179,7 +179,7 @@ extern char *gnngp_key_condition(const gnngp_schema_table *t, const char *alias,
 								 const int *column);
 
 /* The condition that a row of the alias child refers to that of the alias parent. */
-extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r,
+extern char *gnngp_join_equals(const gnngp_schema *s, const gnngp_schema_relation *r,
 							   const char *child, const char *parent);
 
 #endif							/* GNNGP_SCHEMA_INTERNAL_H */

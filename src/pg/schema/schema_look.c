@@ -16,7 +16,7 @@ later_note(const gnngp_schema_table *t)
 }
 
 const char *
-gnngp_relation_note(const gnngp_tables *s, int relation)
+gnngp_relation_note(const gnngp_schema *s, int relation)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *child = &s->table[r->child];
@@ -58,7 +58,7 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 	gnngp_schema_use use;
 
 	gnngp_schema_begin(&use, env, graph, true);
-	const gnngp_tables *s = use.schema;
+	const gnngp_schema *s = use.schema;
 	gp_time		before = gnngp_behind_newest(s);
 	for (int i = 0; i < s->ntables; i++)
 	{

@@ -25,7 +25,7 @@ gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
 }
 
 int
-gnngp_schema_find(const gnngp_tables *s, Oid table)
+gnngp_schema_find(const gnngp_schema *s, Oid table)
 {
 	for (int i = 0; i < s->ntables; i++)
 		if (s->table[i].table.oid == table)
@@ -111,7 +111,7 @@ match_table(Oid oid, const char *text, const char *ends)
  * for a column; 42P01 where it is none's.
  */
 static void
-refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
+refuse_table(const gnngp_schema *s, const char *text, const char *ends, const char *argument)
 {
 	const gnngp_oids *tables = &s->def->tables.tables;
 	const char *column = NULL;	/* of that name */
@@ -147,7 +147,7 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 
 /* The table that a text begins with, and how much of it that is. */
 static int
-find_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument,
+find_table(const gnngp_schema *s, const char *text, const char *ends, const char *argument,
 		   size_t *length)
 {
 	int			found = -1;
@@ -173,7 +173,7 @@ find_table(const gnngp_tables *s, const char *text, const char *ends, const char
 }
 
 bool
-gnngp_schema_names_column(const gnngp_tables *s, const char *name)
+gnngp_schema_names_column(const gnngp_schema *s, const char *name)
 {
 	bool		column = false;
 
@@ -187,7 +187,7 @@ gnngp_schema_names_column(const gnngp_tables *s, const char *name)
 }
 
 int
-gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument)
+gnngp_schema_table_named(const gnngp_schema *s, const char *name, const char *argument)
 {
 	size_t		length;
 
@@ -195,7 +195,7 @@ gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *ar
 }
 
 char *
-gnngp_exclude_argument(const gnngp_tables *s, const List *more)
+gnngp_exclude_argument(const gnngp_schema *s, const List *more)
 {
 	const gnngp_texts *given = &s->def->tables.exclude;
 	ArrayBuildState *all = initArrayResult(TEXTOID, CurrentMemoryContext, false);
@@ -214,7 +214,7 @@ gnngp_exclude_argument(const gnngp_tables *s, const List *more)
 
 /* An argument of gp_alter_graph as it is now. */
 static char *
-present_argument(const gnngp_tables *s, const char *argument)
+present_argument(const gnngp_schema *s, const char *argument)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
@@ -225,7 +225,7 @@ present_argument(const gnngp_tables *s, const char *argument)
 }
 
 int
-gnngp_table_require_column(const gnngp_tables *s, const gnngp_schema_table *t, const char *name,
+gnngp_table_require_column(const gnngp_schema *s, const gnngp_schema_table *t, const char *name,
 						   const char *argument)
 {
 	for (int i = 0; i < t->ncolumns; i++)
@@ -265,7 +265,7 @@ names_behind(const char *text, const char *argument)
 }
 
 gnngp_column_list
-gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument)
+gnngp_column_list_read(const gnngp_schema *s, const char *text, const char *argument)
 {
 	size_t		length;
 	gnngp_column_list list = {find_table(s, text, ".(", argument, &length), 0, NULL};
@@ -280,7 +280,7 @@ gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argu
 }
 
 char *
-gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column)
+gnngp_column_list_text(const gnngp_schema *s, int table, int n, const int *column)
 {
 	const gnngp_schema_table *t = &s->table[table];
 	StringInfoData text;

@@ -19,7 +19,7 @@
  * time are known: they would be so always.
  */
 static void
-require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
+require_no_time(const gnngp_schema *s, const gnngp_schema_relation *r)
 {
 	const gnngp_schema_table *t = &s->table[r->child];
 
@@ -41,7 +41,7 @@ require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
 
 /* Marks the columns that must not be used, and sets the relations that need one of them aside. */
 static void
-mark_excluded(gnngp_tables *s)
+mark_excluded(gnngp_schema *s)
 {
 	const gnngp_texts *exclude = &s->def->tables.exclude;
 
@@ -66,7 +66,7 @@ mark_excluded(gnngp_tables *s)
 
 /* Marks a table's columns, and what it refers to, as not used; false: there is nothing to mark. */
 static bool
-leave_table_out(gnngp_tables *s, int table)
+leave_table_out(gnngp_schema *s, int table)
 {
 	gnngp_schema_table *t = &s->table[table];
 	bool		known = false;
@@ -90,7 +90,7 @@ leave_table_out(gnngp_tables *s, int table)
 
 /* Leaves views out that show what happens later. */
 static void
-leave_views_out(gnngp_tables *s)
+leave_views_out(gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -111,7 +111,7 @@ leave_views_out(gnngp_tables *s)
 
 /* Tells of tables that no foreign key connects: no task sees them. */
 static void
-notice_unconnected(const gnngp_tables *s)
+notice_unconnected(const gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -127,10 +127,10 @@ notice_unconnected(const gnngp_tables *s)
 	}
 }
 
-gnngp_tables *
+gnngp_schema *
 gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 {
-	gnngp_tables *s = palloc0(sizeof(gnngp_tables));
+	gnngp_schema *s = palloc0(sizeof(gnngp_schema));
 
 	s->env = env;
 	s->def = def;
@@ -155,7 +155,7 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
  * always.
  */
 static void
-set_answers_aside(gnngp_tables *s, int table, int column)
+set_answers_aside(gnngp_schema *s, int table, int column)
 {
 	bool	   *timed = palloc(sizeof(bool) * s->ntables);
 
@@ -177,7 +177,7 @@ set_answers_aside(gnngp_tables *s, int table, int column)
 
 /* Leaves the column out that the labels, a view of single rows, show: they are known later. */
 static void
-leave_shown_out(gnngp_tables *s, const gnngp_task_def *labels)
+leave_shown_out(gnngp_schema *s, const gnngp_task_def *labels)
 {
 	Oid			table = labels->table;
 	AttrNumber	number = get_attnum(table, labels->target);
@@ -235,7 +235,7 @@ leave_computed_out(gnngp_schema_table *t, AttrNumber target)
  * views without a time do that: they show what is known later than their rows.
  */
 static void
-leave_labels_out(gnngp_tables *s, const gnngp_task_def *task)
+leave_labels_out(gnngp_schema *s, const gnngp_task_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -255,7 +255,7 @@ leave_labels_out(gnngp_tables *s, const gnngp_task_def *task)
  * none.
  */
 static void
-mark_target(gnngp_tables *s, const gnngp_task_def *task)
+mark_target(gnngp_schema *s, const gnngp_task_def *task)
 {
 	bool		labels = task->form == GNNGP_TASK_LABELS;
 	bool		expression = task->form == GNNGP_TASK_EXPRESSION;
@@ -279,7 +279,7 @@ mark_target(gnngp_tables *s, const gnngp_task_def *task)
 
 /* Plans a look at what lies behind views and partitions, which locks it. */
 static void
-lock_behind(const gnngp_tables *s)
+lock_behind(const gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{

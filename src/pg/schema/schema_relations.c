@@ -23,7 +23,7 @@
 
 /* A new relation between two tables, with room for n pairs of columns. */
 static gnngp_schema_relation *
-add_relation(gnngp_tables *s, int child, int parent, int n)
+add_relation(gnngp_schema *s, int child, int parent, int n)
 {
 	s->relation = s->nrelations == 0 ? palloc0(sizeof(gnngp_schema_relation)) :
 		repalloc(s->relation, sizeof(gnngp_schema_relation) * (s->nrelations + 1));
@@ -83,7 +83,7 @@ compare_relations(const void *first, const void *second, void *unused)
 
 /* Adds a foreign key; one whose columns may not be read is not used. */
 static void
-add_foreign_key(gnngp_tables *s, int child, int parent, const ForeignKeyCacheInfo *key)
+add_foreign_key(gnngp_schema *s, int child, int parent, const ForeignKeyCacheInfo *key)
 {
 	gnngp_schema_relation *r = add_relation(s, child, parent, key->nkeys);
 
@@ -98,7 +98,7 @@ add_foreign_key(gnngp_tables *s, int child, int parent, const ForeignKeyCacheInf
 }
 
 static void
-find_constraints(gnngp_tables *s)
+find_constraints(gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -118,7 +118,7 @@ find_constraints(gnngp_tables *s)
 }
 
 static void
-add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
+add_named_key(gnngp_schema *s, const gnngp_json_pair *pair)
 {
 	gnngp_column_list from = gnngp_column_list_read(s, pair->key, "keys");
 	gnngp_column_list to = {0};
@@ -149,7 +149,7 @@ mark_key(gnngp_schema_column *c)
 }
 
 void
-gnngp_find_relations(gnngp_tables *s)
+gnngp_find_relations(gnngp_schema *s)
 {
 	ListCell   *cell;
 
@@ -173,7 +173,7 @@ gnngp_find_relations(gnngp_tables *s)
 }
 
 void
-gnngp_set_relations_aside(gnngp_tables *s)
+gnngp_set_relations_aside(gnngp_schema *s)
 {
 	const gnngp_schema_relation *all = s->relation;
 	int			n = s->nrelations + s->naside;
@@ -208,7 +208,7 @@ require_one_text(const gnngp_schema_table *t, const gnngp_schema_column *c)
 
 /* 42804 where columns of a key cannot be compared, or not by their texts: a day and a moment. */
 static void
-require_like_texts(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
+require_like_texts(const gnngp_schema *s, const gnngp_schema_relation *r, int i)
 {
 	const gnngp_schema_table *child = &s->table[r->child];
 	const gnngp_schema_table *parent = &s->table[r->parent];
@@ -228,7 +228,7 @@ require_like_texts(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 }
 
 void
-gnngp_require_texts(const gnngp_tables *s)
+gnngp_require_texts(const gnngp_schema *s)
 {
 	for (int i = 0; i < s->nrelations; i++)
 		for (int k = 0; k < s->relation[i].n; k++)
@@ -238,7 +238,7 @@ gnngp_require_texts(const gnngp_tables *s)
 /* A relation whose parent's key is looked at. */
 typedef struct parent_key
 {
-	const gnngp_tables *schema;
+	const gnngp_schema *schema;
 	const gnngp_schema_relation *relation;
 } parent_key;
 
@@ -246,7 +246,7 @@ typedef struct parent_key
 static void
 repeated_key(void *state, const Datum *values, const bool *nulls)
 {
-	const gnngp_tables *s = ((const parent_key *) state)->schema;
+	const gnngp_schema *s = ((const parent_key *) state)->schema;
 	const gnngp_schema_relation *r = ((const parent_key *) state)->relation;
 
 	gnngp_raise(UNIQUE_VIOLATION,
@@ -257,7 +257,7 @@ repeated_key(void *state, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_require_parents(const gnngp_tables *s)
+gnngp_require_parents(const gnngp_schema *s)
 {
 	for (int i = 0; i < s->nrelations; i++)
 	{
@@ -280,7 +280,7 @@ gnngp_require_parents(const gnngp_tables *s)
 }
 
 int
-gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *referred_column)
+gnngp_referred_table(const gnngp_schema *s, Oid table, AttrNumber column, int *referred_column)
 {
 	int			found = -1;
 	ListCell   *cell;
@@ -302,7 +302,7 @@ gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *r
 /* ---- shapes ---- */
 
 bool
-gnngp_is_used(const gnngp_tables *s, int table)
+gnngp_is_used(const gnngp_schema *s, int table)
 {
 	const gnngp_schema_table *t = &s->table[table];
 	bool		used = t->left_out == NULL && t->later == NULL;
@@ -323,7 +323,7 @@ column_shape(const gnngp_schema_table *t, int place, bool by_number)
 }
 
 uint64
-gnngp_schema_shape(const gnngp_tables *s, bool by_number)
+gnngp_schema_shape(const gnngp_schema *s, bool by_number)
 {
 	StringInfoData text;
 

@@ -122,14 +122,14 @@ gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
 static bool
 may_read(Oid oid, Oid role)
 {
-	return gnngp_schema_usable(get_rel_namespace(oid), role) &&
+	return gnngp_namespace_usable(get_rel_namespace(oid), role) &&
 		(pg_class_aclcheck(oid, role, ACL_SELECT) == ACLCHECK_OK ||
 		 pg_attribute_aclcheck_all(oid, role, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
 }
 
 /* Names each table by its name alone where that is one table's. */
 static void
-label_tables(gnngp_tables *s)
+label_tables(gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -148,7 +148,7 @@ label_tables(gnngp_tables *s)
 
 /* 55000 where the graph's owner has lost a table: without it his models would be others, unseen. */
 static void
-refuse_lost_table(const gnngp_tables *s, int place, const char *name)
+refuse_lost_table(const gnngp_schema *s, int place, const char *name)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
@@ -162,7 +162,7 @@ refuse_lost_table(const gnngp_tables *s, int place, const char *name)
 }
 
 void
-gnngp_open_tables(gnngp_tables *s)
+gnngp_open_tables(gnngp_schema *s)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 	Oid			owner = OidIsValid(s->def->owner_role) ? s->def->owner_role : GetUserId();
@@ -206,7 +206,7 @@ gnngp_open_tables(gnngp_tables *s)
 }
 
 Oid
-gnngp_schema_hidden(const gnngp_tables *s)
+gnngp_schema_hidden(const gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 		if (s->table[i].hidden && gnngp_is_used(s, i))

@@ -140,13 +140,13 @@ times_argument(const char *times)
 
 /* The table of a name that times has for its time; -1: a name of columns. */
 static int
-timed_table(const gnngp_tables *s, const char *name)
+timed_table(const gnngp_schema *s, const char *name)
 {
 	return gnngp_schema_names_column(s, name) ? -1 : gnngp_schema_table_named(s, name, "times");
 }
 
 char *
-gnngp_times_with(const gnngp_tables *s, const gnngp_schema_table *t, const char *column)
+gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t, const char *column)
 {
 	const char *name = t->label;	/* or as times has it */
 	ListCell   *cell;
@@ -162,14 +162,14 @@ gnngp_times_with(const gnngp_tables *s, const gnngp_schema_table *t, const char 
 }
 
 char *
-gnngp_times_known(const gnngp_tables *s, const gnngp_schema_table *t, const char *column)
+gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t, const char *column)
 {
 	return times_argument(json_with(s->def->tables.times,
 									psprintf("%s.%s", t->label, column), NULL));
 }
 
 bool
-gnngp_refers_to(const gnngp_tables *s, int table, int parent)
+gnngp_refers_to(const gnngp_schema *s, int table, int parent)
 {
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->relation[r].child == table &&
@@ -179,7 +179,7 @@ gnngp_refers_to(const gnngp_tables *s, int table, int parent)
 }
 
 bool
-gnngp_is_timed(const gnngp_tables *s, int table, int levels)
+gnngp_is_timed(const gnngp_schema *s, int table, int levels)
 {
 	bool		timed = s->table[table].time >= 0;
 
@@ -191,7 +191,7 @@ gnngp_is_timed(const gnngp_tables *s, int table, int levels)
 
 /* 42702 where a table has several columns that may be its time: that is the user's to say. */
 static void
-require_one_time(const gnngp_tables *s)
+require_one_time(const gnngp_schema *s)
 {
 	const char *times = s->def->tables.times;
 	StringInfoData tables;
@@ -227,7 +227,7 @@ table_place(const gnngp_tables_def *def, const gnngp_schema_table *t)
 }
 
 static bool
-is_time_as_before(const gnngp_tables *s, const gnngp_schema_table *t, int place)
+is_time_as_before(const gnngp_schema *s, const gnngp_schema_table *t, int place)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
@@ -242,7 +242,7 @@ is_time_as_before(const gnngp_tables *s, const gnngp_schema_table *t, int place)
  * all rows are known always, those of the future too, and by another column some are known early.
  */
 static void
-require_former_time(const gnngp_tables *s, const gnngp_schema_table *t)
+require_former_time(const gnngp_schema *s, const gnngp_schema_table *t)
 {
 	int			place = table_place(&s->def->tables, t);
 	const char *former = s->def->tables.time.text[place];
@@ -295,7 +295,7 @@ notice_number(const gnngp_schema_table *t)
 
 /* Chooses the time column of a table that times does not name. */
 static void
-choose_time(gnngp_tables *s, int i)
+choose_time(gnngp_schema *s, int i)
 {
 	gnngp_schema_table *t = &s->table[i];
 
@@ -323,7 +323,7 @@ choose_time(gnngp_tables *s, int i)
 
 /* True for a table whose rows have times, be it one of the graph's or not. */
 static bool
-has_time(const gnngp_tables *s, Oid oid)
+has_time(const gnngp_schema *s, Oid oid)
 {
 	int			i = gnngp_schema_find(s, oid);
 
@@ -334,7 +334,7 @@ has_time(const gnngp_tables *s, Oid oid)
 }
 
 Oid
-gnngp_reads_later(const gnngp_tables *s, int table)
+gnngp_reads_later(const gnngp_schema *s, int table)
 {
 	const gnngp_schema_table *t = &s->table[table];
 	ListCell   *cell;
@@ -354,7 +354,7 @@ gnngp_reads_later(const gnngp_tables *s, int table)
 
 /* Takes the time column that the user has named, by its name of today, or that there is none. */
 static void
-set_named_time(const gnngp_tables *s, gnngp_schema_table *t, const char *name)
+set_named_time(const gnngp_schema *s, gnngp_schema_table *t, const char *name)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
@@ -377,7 +377,7 @@ set_named_time(const gnngp_tables *s, gnngp_schema_table *t, const char *name)
 
 /* Notes that columns are known with their row, whatever their names and values say. */
 static void
-mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
+mark_known(const gnngp_schema *s, const gnngp_json_pair *pair)
 {
 	gnngp_column_list list = gnngp_column_list_read(s, pair->key, "times");
 
@@ -391,7 +391,7 @@ mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 }
 
 static void
-mark_later(const gnngp_tables *s, gnngp_schema_table *t)
+mark_later(const gnngp_schema *s, gnngp_schema_table *t)
 {
 	for (int i = 0; i < t->ncolumns; i++)
 	{
@@ -414,7 +414,7 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t)
  * 22023 where times has null for it as a column.
  */
 static void
-require_time(const gnngp_tables *s, const gnngp_schema_table *t)
+require_time(const gnngp_schema *s, const gnngp_schema_table *t)
 {
 	const gnngp_schema_column *c = &t->column[t->time];
 
@@ -433,7 +433,7 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 }
 
 void
-gnngp_find_times(gnngp_tables *s)
+gnngp_find_times(gnngp_schema *s)
 {
 	bool	   *named = palloc0(sizeof(bool) * Max(s->ntables, 1));
 	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");

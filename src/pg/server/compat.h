@@ -20,13 +20,13 @@
 #include "varatt.h"
 #define GNNGP_NO_ERROR ((Node *) &(ErrorSaveContext) {.type = T_ErrorSaveContext})
 #define gnngp_check_can_become(member, role) check_can_set_role(member, role)
-#define gnngp_schema_usable(schema, role) \
+#define gnngp_namespace_usable(schema, role) \
 	(object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK)
 #else
 #define GNNGP_NO_ERROR true
 #define pgstat_get_local_beentry_by_index(i) pgstat_fetch_stat_local_beentry(i)
 #define gnngp_check_can_become(member, role) check_is_member_of_role(member, role)
-#define gnngp_schema_usable(schema, role) \
+#define gnngp_namespace_usable(schema, role) \
 	(pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK)
 #endif
 

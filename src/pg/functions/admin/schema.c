@@ -101,7 +101,7 @@ keep_times(gnngp_tables_def *def, const gnngp_tables_def *former, bool other_key
 
 /* Notes the time of each table that could be read. */
 static void
-note_times(gnngp_tables_def *def, const gnngp_tables *s, MemoryContext context)
+note_times(gnngp_tables_def *def, const gnngp_schema *s, MemoryContext context)
 {
 	for (int i = 0; i < def->tables.n; i++)
 	{

@@ -106,7 +106,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 
 /* A key that a table's rows may lack, to a table with times; NULL: none. */
 static const char *
-later_key(const gnngp_tables *s, int child)
+later_key(const gnngp_schema *s, int child)
 {
 	for (int i = 0; i < s->nrelations; i++)
 	{
@@ -123,7 +123,7 @@ later_key(const gnngp_tables *s, int child)
 static void
 look_at_number(disguise *d, const gnngp_fact_relation *facts, int32 column)
 {
-	const gnngp_tables *s = d->r->schema;
+	const gnngp_schema *s = d->r->schema;
 	const gnngp_schema_relation *relation = &s->relation[facts->relation];
 	double		much = explained_share(d, column, 1);
 
@@ -206,7 +206,7 @@ static void
 clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *facts, int64 nlabelled,
 			   const gp_timed *labelled)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	const gnngp_schema_relation *relation = &s->relation[facts->relation];
 	const gnngp_schema_table *child = &s->table[relation->child];
 	const gnngp_schema_column *key = &child->column[relation->from[0]];

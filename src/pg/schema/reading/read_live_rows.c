@@ -29,7 +29,7 @@ struct gnngp_live_rows
  * caller may not read it.
  */
 static void
-check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
+check_shape(const gnngp_graph_def *task, const gnngp_schema *s, const gnngp_task_state *state)
 {
 	Oid			hidden = gnngp_schema_hidden(s);
 

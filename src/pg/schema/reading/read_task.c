@@ -208,7 +208,7 @@ notice_hidden(const gnngp_graph_def *task, const gnngp_schema_table *t)
 
 /* Tells of what may not be read, or shows the labels, and is left out. */
 static void
-notice_tables_left_out(const gnngp_tables *s, const gnngp_graph_def *task)
+notice_tables_left_out(const gnngp_schema *s, const gnngp_graph_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -226,7 +226,7 @@ notice_tables_left_out(const gnngp_tables *s, const gnngp_graph_def *task)
 }
 
 static gnngp_data *
-read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const char *kind)
+read_all(gp_env *env, const gnngp_schema *s, const gnngp_graph_def *def, const char *kind)
 {
 	gnngp_data *data = gp_alloc_zero(env, 1, sizeof(gnngp_data));
 	gnngp_task_data *task = gp_alloc_zero(env, 1, sizeof(gnngp_task_data));

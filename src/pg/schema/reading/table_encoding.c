@@ -48,7 +48,7 @@ identity_of(const gnngp_schema_table *t)
 }
 
 gp_encoding *
-gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
+gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 {
 	int			rollup = encoding - gnngp_rollup_encoding(s, 0);
 	int			key = encoding - gnngp_key_encoding(s, 0);

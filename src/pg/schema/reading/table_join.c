@@ -23,7 +23,7 @@
 
 /* The key of a relation, of one column, as a word. */
 static gnngp_cell_source
-key_cell(const gnngp_tables *s, int relation, gp_cell_kind kind)
+key_cell(const gnngp_schema *s, int relation, gp_cell_kind kind)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
@@ -37,7 +37,7 @@ key_cell(const gnngp_tables *s, int relation, gp_cell_kind kind)
  * which numbers tell different things.
  */
 static gnngp_cell_source *
-table_cells(const gnngp_tables *s, int table, int *n)
+table_cells(const gnngp_schema *s, int table, int *n)
 {
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source) * (t->ncolumns + s->nrelations + 1));
@@ -63,7 +63,7 @@ table_cells(const gnngp_tables *s, int table, int *n)
 }
 
 gnngp_join *
-gnngp_join_open(const gnngp_tables *s, int table)
+gnngp_join_open(const gnngp_schema *s, int table)
 {
 	gnngp_join *j = palloc0(sizeof(gnngp_join));
 
@@ -111,7 +111,7 @@ has_room(gnngp_join *j, int more)
 
 /* A cell as a query reads it: a time that no timestamp is, is infinite. */
 static const char *
-cell_of(const gnngp_tables *s, const gnngp_cell_source *cell, const char *alias)
+cell_of(const gnngp_schema *s, const gnngp_cell_source *cell, const char *alias)
 {
 	const gnngp_schema_table *t = &s->table[cell->table];
 
@@ -194,7 +194,7 @@ gnngp_join_parent(const gnngp_join *j, int relation)
 void
 gnngp_join_keys(gnngp_join *j)
 {
-	const gnngp_tables *s = j->schema;
+	const gnngp_schema *s = j->schema;
 
 	for (int r = 0; r < s->nrelations; r++)
 	{
@@ -232,7 +232,7 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 static void
 find_nearest(gnngp_join *j, int but)
 {
-	const gnngp_tables *s = j->schema;
+	const gnngp_schema *s = j->schema;
 
 	if (j->nearest || s->nrelations < MANY_RELATIONS ||
 		(but >= 0 && s->table[j->table].time < 0))
@@ -257,7 +257,7 @@ static void
 join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels,
 			 List *path)
 {
-	const gnngp_tables *s = j->schema;
+	const gnngp_schema *s = j->schema;
 
 	path = lappend_int(list_copy(path), table);
 	for (int r = 0; r < s->nrelations && levels > 0; r++)
@@ -282,7 +282,7 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 
 /* True for rows that have times by what they refer to, but for one relation. */
 static bool
-has_timed_parents(const gnngp_tables *s, int table, int but)
+has_timed_parents(const gnngp_schema *s, int table, int but)
 {
 	bool		timed = false;
 
@@ -369,7 +369,7 @@ rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, bool sums)
 
 /* Adds the number of children as a cell. */
 static void
-rollup_number(const gnngp_tables *s, gnngp_rollup *u, StringInfo list)
+rollup_number(const gnngp_schema *s, gnngp_rollup *u, StringInfo list)
 {
 	const gnngp_schema_relation *r = &s->relation[u->relation];
 	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
@@ -380,7 +380,7 @@ rollup_number(const gnngp_tables *s, gnngp_rollup *u, StringInfo list)
 
 /* Starts what is rolled up: the children are d, and their keys the first that are selected. */
 static gnngp_join *
-open_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u, StringInfo list)
+open_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u, StringInfo list)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	gnngp_join *j = gnngp_join_open(s, r->child);
@@ -403,7 +403,7 @@ open_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u, StringInfo lis
 }
 
 static void
-make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u)
+make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *parent = &s->table[r->parent];
@@ -431,7 +431,7 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *u)
 }
 
 void
-gnngp_find_rollups(gnngp_tables *s)
+gnngp_find_rollups(gnngp_schema *s)
 {
 	s->totals = palloc0(sizeof(int *) * Max(s->ntables, 1));
 	s->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
@@ -443,7 +443,7 @@ gnngp_find_rollups(gnngp_tables *s)
 
 /* The condition that finds what is rolled up of a row. */
 static char *
-rollup_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias)
+rollup_condition(const gnngp_schema *s, const gnngp_schema_relation *r, const char *alias)
 {
 	StringInfoData text;
 

@@ -60,7 +60,7 @@ typedef struct gnngp_rollup
 /* A query over one table with its parents and its rollups. */
 typedef struct gnngp_join
 {
-	const gnngp_tables *schema;
+	const gnngp_schema *schema;
 	int			table;
 	const char *root;			/* what the query calls it: t, or d in a rollup */
 	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
@@ -79,23 +79,23 @@ typedef struct gnngp_join
 } gnngp_join;
 
 /* Makes the rollups of a schema. */
-extern void gnngp_find_rollups(gnngp_tables *s);
+extern void gnngp_find_rollups(gnngp_schema *s);
 
 /* The encodings of rollups stand behind those of tables, then come those of what rows refer to. */
 static inline int
-gnngp_rollup_encoding(const gnngp_tables *s, int rollup)
+gnngp_rollup_encoding(const gnngp_schema *s, int rollup)
 {
 	return s->ntables + rollup;
 }
 
 static inline int
-gnngp_key_encoding(const gnngp_tables *s, int relation)
+gnngp_key_encoding(const gnngp_schema *s, int relation)
 {
 	return s->ntables + s->nrollups + relation;
 }
 
 /* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_tables *s, int table);
+extern gnngp_join *gnngp_join_open(const gnngp_schema *s, int table);
 
 /* Has a query draw about so many of the table's rows where it has many, the same each time. */
 extern void gnngp_join_sample(gnngp_join *j, int64 many, int64 drawn);
@@ -154,7 +154,7 @@ extern int	gnngp_join_visible(gnngp_join *j);
  * The relation whose rows the column of a cell counts or adds up, those that are later than its own
  * row, too; -1: none.
  */
-extern int	gnngp_cell_totals(const gnngp_tables *s, const gnngp_cell_source *cell);
+extern int	gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_source *cell);
 
 /* ---- how tables are encoded (table_encoding.c) ---- */
 
@@ -163,7 +163,7 @@ extern int	gnngp_cell_totals(const gnngp_tables *s, const gnngp_cell_source *cel
  * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns
  * are filled in later.  Large tables are sampled.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before);
+extern gp_encoding *gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before);
 
 /*
  * The numbers of a part of a row; false, and 0, where it is not there.  Room for the cells is the

@@ -76,7 +76,7 @@ read_path(gnngp_task_reading *r, gp_metapath *metapath, const gnngp_schema_relat
 gp_metapath *
 gnngp_reading_paths(gnngp_task_reading *r)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	gp_metapath *metapath = gp_metapath_create(r->env, r->n);
 
 	for (int k = 0; k < s->nrelations; k++)

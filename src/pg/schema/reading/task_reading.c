@@ -174,7 +174,7 @@ plan_own(gnngp_task_reading *r)
 static void
 add_grandchildren(gnngp_task_reading *r, const gnngp_fact_relation *children)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	int			child = s->relation[children->relation].child;
 
 	for (int i = 0; i < s->nrelations && child != r->entity; i++)
@@ -214,7 +214,7 @@ relation_of_answers(const gnngp_task_reading *r, int part, int relation)
 static void
 add_fact_relations(gnngp_task_reading *r, int part)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	const gnngp_part *to = &r->own->part[part];
 
 	for (int i = 0; i < s->nrelations; i++)
@@ -255,7 +255,7 @@ null_row(void *state, const Datum *values, const bool *nulls)
 
 /* True where some rows of a relation's table lack its key, as the others may have done at first. */
 static bool
-lacks_key(const gnngp_tables *s, const gnngp_schema_relation *k)
+lacks_key(const gnngp_schema *s, const gnngp_schema_relation *k)
 {
 	const gnngp_schema_table *t = &s->table[k->child];
 	gnngp_query q;
@@ -275,7 +275,7 @@ lacks_key(const gnngp_tables *s, const gnngp_schema_relation *k)
  * since: a row that is not there yet tells that it will be.  NULL: none.
  */
 static const gnngp_schema_relation *
-find_late_key(const gnngp_tables *s, int but)
+find_late_key(const gnngp_schema *s, int but)
 {
 	int			child = s->relation[but].child;
 
@@ -298,7 +298,7 @@ find_late_key(const gnngp_tables *s, int but)
 static void
 leave_late_out(gnngp_join *j, int relation)
 {
-	const gnngp_tables *s = j->schema;
+	const gnngp_schema *s = j->schema;
 	const gnngp_schema_relation *late = find_late_key(s, relation);
 
 	for (int i = 0; i < s->nrollups && late == NULL; i++)
@@ -314,7 +314,7 @@ leave_late_out(gnngp_join *j, int relation)
 static void
 plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts, bool with_parents)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	const gnngp_schema_relation *by = &s->relation[facts->by];
 	const gnngp_schema_table *t = &s->table[by->child];
 	gnngp_join *j = gnngp_join_open(s, s->relation[facts->relation].child);
@@ -397,7 +397,7 @@ gnngp_reading_plan(gnngp_task_reading *r)
 }
 
 void
-gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const char *detail)
+gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column, const char *detail)
 {
 	gnngp_notice_detail(detail,
 						psprintf("If it is known with its row, pass %s to gp_alter_graph.",
@@ -410,7 +410,7 @@ gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const
 static void
 notice_encoding_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	const char *of = p->table >= 0 ? NULL :
 		s->table[s->relation[p->relation].parent].table.name;
 	int			totals = gnngp_cell_totals(s, &p->cell[e->column]);
@@ -471,7 +471,7 @@ notice_cut(const gnngp_task_reading *r)
 static void
 notice_late(const gnngp_task_reading *r)
 {
-	const gnngp_tables *s = r->schema;
+	const gnngp_schema *s = r->schema;
 	List	   *told = NIL;
 
 	for (int i = 0; i < r->nfact_relations; i++)

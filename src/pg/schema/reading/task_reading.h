@@ -54,7 +54,7 @@ typedef struct gnngp_fact_relation
 typedef struct gnngp_task_reading
 {
 	gp_env	   *env;
-	const gnngp_tables *schema;
+	const gnngp_schema *schema;
 	bool		few;			/* few rows are asked for: they are read by index */
 	const gnngp_graph_def *task;
 	int			entity;			/* table, and its column that is the id */
@@ -127,7 +127,7 @@ extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labe
 extern void gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels);
 
 /* A NOTICE that a column is written later than its row, and why that is known. */
-extern void gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column,
+extern void gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column,
 							   const char *detail);
 
 /*

@@ -21,7 +21,7 @@
 /* A comparison of the columns of a table with the totals of one relation. */
 typedef struct comparison
 {
-	const gnngp_tables *s;
+	const gnngp_schema *s;
 	int			relation;
 	int		   *of;				/* what is found: of each column the relation */
 	const gnngp_part *row;
@@ -131,7 +131,7 @@ has_compared(const gnngp_schema_table *t)
 }
 
 static void
-find_totals(const gnngp_tables *s, int table)
+find_totals(const gnngp_schema *s, int table)
 {
 	const gnngp_schema_table *t = &s->table[table];
 
@@ -150,7 +150,7 @@ find_totals(const gnngp_tables *s, int table)
 }
 
 int
-gnngp_cell_totals(const gnngp_tables *s, const gnngp_cell_source *cell)
+gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_source *cell)
 {
 	if (cell->relation >= 0)
 		return -1;

@@ -71,7 +71,7 @@ time_row(void *state, const Datum *values, const bool *nulls)
 
 /* Reads the times of a table; of one without time, none. */
 static table_times
-read_times(const gnngp_tables *s, const gnngp_schema_table *t)
+read_times(const gnngp_schema *s, const gnngp_schema_table *t)
 {
 	table_times times = {0};
 	gnngp_query q;
@@ -134,7 +134,7 @@ trim_times(table_times *t, double silence)
 }
 
 gp_time
-gnngp_behind_newest(const gnngp_tables *s)
+gnngp_behind_newest(const gnngp_schema *s)
 {
 	gp_time		behind = 0;
 
@@ -182,7 +182,7 @@ notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp
 static void
 find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, double usual)
 {
-	const gnngp_tables *s = rows->schema;
+	const gnngp_schema *s = rows->schema;
 	bool		chosen = !TIMESTAMP_IS_NOBEGIN(rows->task->task.since);
 	int			lonely = -1;
 
@@ -273,7 +273,7 @@ find_last(gnngp_task_rows *rows, const table_times *times, double usual)
 void
 gnngp_find_reach(gnngp_task_rows *rows)
 {
-	const gnngp_tables *s = rows->schema;
+	const gnngp_schema *s = rows->schema;
 	table_times *times = palloc(sizeof(table_times) * s->ntables);
 	gp_time		judged = GP_TIME_NEVER; /* the first of what the target reads */
 	gp_time		last = GP_TIME_ALWAYS;	/* and the last, */

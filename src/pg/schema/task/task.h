@@ -20,7 +20,7 @@ typedef struct gnngp_task_rows
 {
 	gp_env	   *env;
 	const gnngp_graph_def *task;
-	const gnngp_tables *schema;
+	const gnngp_schema *schema;
 	bool		texts;			/* targets are wanted as texts */
 	int			entity;			/* the entities' table */
 	int			id;				/* its column that is their id */
@@ -49,7 +49,7 @@ typedef struct gnngp_task_rows
  * Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is
  * not looked at.
  */
-extern void gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_tables *s,
+extern void gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_schema *s,
 								 const gnngp_graph_def *task, const char *kind);
 
 /*
@@ -85,7 +85,7 @@ extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int
 extern void gnngp_expression_rows_read(gnngp_task_rows *rows);
 
 /* Just behind the latest time of a row of any table until now; 0 where there is none. */
-extern gp_time gnngp_behind_newest(const gnngp_tables *s);
+extern gp_time gnngp_behind_newest(const gnngp_schema *s);
 
 /*
  * Finds the first fact, and the moment as of which a task predicts: just behind the newest fact, or

@@ -33,7 +33,7 @@ is_named_after(const char *column, const char *table)
  * to; -1.
  */
 static int
-referred_column(const gnngp_tables *s, int table, const char *column)
+referred_column(const gnngp_schema *s, int table, const char *column)
 {
 	const gnngp_schema_table *t = &s->table[table];
 
@@ -54,7 +54,7 @@ referred_column(const gnngp_tables *s, int table, const char *column)
 
 /* The same by names; -1 unless it is one table. */
 static int
-entity_by_name(const gnngp_tables *s, const char *column, int *id)
+entity_by_name(const gnngp_schema *s, const char *column, int *id)
 {
 	int			found = -1;
 
@@ -108,7 +108,7 @@ open_target(gnngp_task_rows *rows, gnngp_column target, const char *kind)
 }
 
 void
-gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_tables *s,
+gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_schema *s,
 					 const gnngp_graph_def *task, const char *kind)
 {
 	const gnngp_task_def *def = &task->task;
