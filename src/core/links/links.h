@@ -35,14 +35,15 @@
 #define GP_LINK_PLACES 3		/* that hits are counted at */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
+/* Stored models have these numbers: append only. */
 typedef enum gp_link_method
 {
 	/* scores; or ease, where links lead from side to side and rank better by it */
-	GP_LINK_AUTO,
-	GP_LINK_SCORES,
-	GP_LINK_PAIRS,
-	GP_LINK_DEEP,
-	GP_LINK_EASE
+	GP_LINK_AUTO = 0,
+	GP_LINK_SCORES = 1,
+	GP_LINK_PAIRS = 2,
+	GP_LINK_DEEP = 3,
+	GP_LINK_EASE = 4
 } gp_link_method;
 
 /* Which pairs gp_links_best looks at. */

@@ -170,7 +170,7 @@ gp_link_same_side(const gp_link_sides *s, int32_t i, int32_t j)
 /*
  * link_distances.c: how far apart the ends of a link lie in the graph without it, and
  * which of its nodes they are: counts for hidden links, and for as many random
- * pairs without a link: the second half of GP_LINK_TOPOLOGY_COUNTS.
+ * pairs without a link: the second half of GP_LINK_TOPOLOGY_COUNTS.  Models store them.
  */
 enum gp_link_topology_kind
 {
@@ -183,8 +183,11 @@ enum gp_link_topology_kind
 	GP_TOPOLOGY_SIDED,			/* in one component that has two sides */
 	GP_TOPOLOGY_SAME_SIDE,		/* on one side of it */
 	GP_TOPOLOGY_FROM_END,		/* from a node that has links to it, and none from it */
-	GP_TOPOLOGY_TO_START		/* to a node that has links from it, and none to it */
+	GP_TOPOLOGY_TO_START,		/* to a node that has links from it, and none to it */
+	GP_TOPOLOGY_KINDS
 };
+
+_Static_assert(2 * GP_TOPOLOGY_KINDS == GP_LINK_TOPOLOGY_COUNTS, "a count for each kind, twice");
 
 /* Adds the pairs of a fold to the counts, and tells which have both ends in one component. */
 extern void gp_link_topology_count(gp_env *env, const gp_link_fold *fold, int64_t *count,

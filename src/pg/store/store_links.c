@@ -30,7 +30,6 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 	int			n = gp_link_model_arrays(links, scalars, array);
 	gnngp_arrays list = {0};
 
-	Assert(n <= GP_LINK_MAX_ARRAYS);
 	for (int i = 0; i < n; i++)
 		gnngp_arrays_add(&list, array[i].tag, (int) array[i].element, array[i].count,
 						 array[i].data);

@@ -8,19 +8,27 @@
 
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
 
+/* Stored models have arrays of these tags: append only. */
 enum array_tag
 {
-	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_TIME, TAG_ALPHA, TAG_ROOT, TAG_CENTRE,
-	TAG_DEVIATION, TAG_LANDMARK, TAG_DIAGONAL, TAG_ROW, TAG_VARIANCE, TAG_INDUCING, TAG_POINT,
-	TAG_TAKEN, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE, TAG_FEATURE_MEAN,
-	TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_TOPOLOGY, TAG_CODE, TAGS
+	TAG_SCALARS = 0, TAG_START = 1, TAG_COL = 2, TAG_WEIGHT = 3, TAG_TIME = 4, TAG_ALPHA = 5,
+	TAG_ROOT = 6, TAG_CENTRE = 7, TAG_DEVIATION = 8, TAG_LANDMARK = 9, TAG_DIAGONAL = 10,
+	TAG_ROW = 11, TAG_VARIANCE = 12, TAG_INDUCING = 13, TAG_POINT = 14, TAG_TAKEN = 15,
+	TAG_FEATURE_START = 16, TAG_FEATURE_COL = 17, TAG_FEATURE_VALUE = 18, TAG_FEATURE_MEAN = 19,
+	TAG_FEATURE_DOT = 20, TAG_FEATURE_NORM = 21, TAG_TOPOLOGY = 22, TAG_CODE = 23, TAGS
 };
 
+_Static_assert(TAGS <= GP_LINK_MAX_ARRAYS, "callers have room for all arrays");
+
+/* The places of numbers in TAG_SCALARS: append only; a stored model must have all of them. */
 enum scalar
 {
-	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, SCORES, LANDMARKS, RIDGE,
-	NODE_WIDTH, INDUCING, OFFSET, SCALE, POINTS, INTERCEPT, SLOPE, KNEE, BEND, DIMS, SCALARS
+	METHOD = 0, NODES = 1, EDGES = 2, DIRECTED = 3, PAIRS = 4, AUC = 5, PRECISION = 6, STEPS = 7,
+	SCORES = 8, LANDMARKS = 9, RIDGE = 10, NODE_WIDTH = 11, INDUCING = 12, OFFSET = 13, SCALE = 14,
+	POINTS = 15, INTERCEPT = 16, SLOPE = 17, KNEE = 18, BEND = 19, DIMS = 20, SCALARS
 };
+
+_Static_assert(SCALARS <= GP_LINK_SCALARS, "callers have room for all numbers");
 
 /* Where an array of a model stands (a pointer to its start), and how long it is. */
 typedef struct place
