@@ -50,10 +50,10 @@ told_by_facts(disguise *d)
 	if (d->by_facts >= 0.0)
 		return d->by_facts;
 	d->by_facts = 0.0;
-	for (int i = 0; i <= r->nfact_relations && d->by_facts < 1.0; i++)
+	for (int i = 0; i <= r->nfact_sources && d->by_facts < 1.0; i++)
 	{
-		int32		relation = i == r->nfact_relations ? r->earlier_labels :
-			r->fact_relation[i].time_column < 0 ? -1 : r->fact_relation[i].columns[GNNGP_FACTS_ALL];
+		int32		relation = i == r->nfact_sources ? r->earlier_labels :
+			r->fact_source[i].time_column < 0 ? -1 : r->fact_source[i].columns[GNNGP_FACTS_ALL];
 		int32		columns = 0;
 		int32		first = relation < 0 ? 0 :
 			gp_task_columns_relation_first(r->columns, relation, &columns);
@@ -69,7 +69,7 @@ static bool
 gives_away(disguise *d, double much)
 {
 	return much >= OWN_SHARE ||
-		(much > SUSPECT_SHARE && (d->r->nfact_relations == 0 ||
+		(much > SUSPECT_SHARE && (d->r->nfact_sources == 0 ||
 								  (!d->r->asks_column && much > OF_BEST_FACT * told_by_facts(d))));
 }
 
@@ -121,7 +121,7 @@ later_key(const gnngp_schema *s, int child)
 
 /* Looks at the number of children without a time: they are there once all they refer to is. */
 static void
-look_at_number(disguise *d, const gnngp_fact_relation *facts, int32 column)
+look_at_number(disguise *d, const gnngp_fact_source *facts, int32 column)
 {
 	const gnngp_schema *s = d->r->schema;
 	const gnngp_schema_relation *relation = &s->relation[facts->relation];
@@ -155,9 +155,9 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 		if (r->own_group[p] >= 0)
 			look_at_part(&d, &r->own->part[p],
 						 gp_task_columns_group_first(r->columns, r->own_group[p]), true);
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		const gnngp_fact_relation *facts = &r->fact_relation[i];
+		const gnngp_fact_source *facts = &r->fact_source[i];
 		int32		columns;
 		int32		first = gp_task_columns_relation_first(r->columns,
 														   facts->columns[GNNGP_FACTS_ALL],
@@ -203,7 +203,7 @@ clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *l
 
 /* Clears children without a time, which are part of the asked rows. */
 static void
-clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *facts, int64 nlabelled,
+clear_children(const gnngp_task_reading *r, const gnngp_fact_source *facts, int64 nlabelled,
 			   const gp_timed *labelled)
 {
 	const gnngp_schema *s = r->schema;
@@ -241,8 +241,8 @@ gnngp_clear_later(const gnngp_task_reading *r, int64 nlabelled)
 		if (r->own_group[p] >= 0 && (r->own->part[p].level == 0 ||
 									 r->own->part[p].encoding >= r->schema->ntables))
 			clear_own(r, p, nlabelled, labelled);
-	for (int i = 0; i < r->nfact_relations; i++)
-		if (r->fact_relation[i].part == 0 && r->fact_relation[i].time_column < 0)
-			clear_children(r, &r->fact_relation[i], nlabelled, labelled);
+	for (int i = 0; i < r->nfact_sources; i++)
+		if (r->fact_source[i].part == 0 && r->fact_source[i].time_column < 0)
+			clear_children(r, &r->fact_source[i], nlabelled, labelled);
 	gp_free(r->env, labelled);
 }

@@ -15,7 +15,7 @@
 
 /* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
 static void
-find_target(gnngp_fact_relation *facts, const gnngp_part *part, const gp_encoding *encoding,
+find_target(gnngp_fact_source *facts, const gnngp_part *part, const gp_encoding *encoding,
 			int32 first)
 {
 	for (int i = 0; i < encoding->nparts && facts->target_column < 0; i++)
@@ -39,7 +39,7 @@ aggregates(const gnngp_task_reading *r, uint32 which)
 }
 
 static void
-declare_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
+declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
 	gp_aggregates usual = aggregates(r, facts->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
 									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
@@ -67,7 +67,7 @@ declare_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
  * its own: among all facts the kind of a number would be lost.
  */
 static void
-declare_apart(gnngp_task_reading *r, gnngp_fact_relation *facts)
+declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
 	int32		nwithin = r->transform->encoding[facts->join->part[0].encoding]->nwithin;
 	gp_aggregates each = aggregates(r, facts->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
@@ -90,7 +90,7 @@ declare_apart(gnngp_task_reading *r, gnngp_fact_relation *facts)
  * of the facts they would hardly count.
  */
 static void
-declare_targets(gnngp_task_reading *r, gnngp_fact_relation *facts)
+declare_targets(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
 	int32	   *targets = &facts->columns[GNNGP_FACTS_TARGETS];
 
@@ -119,15 +119,15 @@ declare(gnngp_task_reading *r)
 			gp_task_columns_group(r->columns, r->own->part[p].name, "columns", width);
 	}
 	r->calendar = gp_task_columns_calendar(r->columns);
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		declare_relation(r, &r->fact_relation[i]);
-		declare_apart(r, &r->fact_relation[i]);
+		declare_usual(r, &r->fact_source[i]);
+		declare_apart(r, &r->fact_source[i]);
 	}
 	r->joint = gp_task_columns_joint(r->columns);
 	r->of_targets = gp_task_columns_width(r->columns);
-	for (int i = 0; i < r->nfact_relations; i++)
-		declare_targets(r, &r->fact_relation[i]);
+	for (int i = 0; i < r->nfact_sources; i++)
+		declare_targets(r, &r->fact_source[i]);
 	r->earlier_labels = r->all_labels = -1;
 	if (target_width == 0)
 		return;
@@ -140,7 +140,7 @@ declare(gnngp_task_reading *r)
 
 /* How much of the labels the facts of a relation tell by their best column. */
 static double
-told_by(const gnngp_task_reading *r, const gnngp_fact_relation *facts,
+told_by(const gnngp_task_reading *r, const gnngp_fact_source *facts,
 		const gp_facts_labels *labels)
 {
 	double		told = 0.0;
@@ -160,21 +160,21 @@ told_by(const gnngp_task_reading *r, const gnngp_fact_relation *facts,
 void
 gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
-	double	   *told = palloc(sizeof(double) * Max(r->nfact_relations, 1));
+	double	   *told = palloc(sizeof(double) * Max(r->nfact_sources, 1));
 	double		most = 0.0;
 
 	if (gp_task_columns_width(r->columns) <= MANY_COLUMNS)
 		return;
-	for (int i = 0; i < r->nfact_relations; i++)
-		most = Max(most, told[i] = told_by(r, &r->fact_relation[i], labels));
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
+		most = Max(most, told[i] = told_by(r, &r->fact_source[i], labels));
+	for (int i = 0; i < r->nfact_sources; i++)
 		for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
-			if (r->fact_relation[i].part > 0 && r->fact_relation[i].columns[k] >= 0 &&
+			if (r->fact_source[i].part > 0 && r->fact_source[i].columns[k] >= 0 &&
 				(told[i] == 0.0 || told[i] < TELLING * most))
 			{
 				int32		width;
 				int32		first = gp_task_columns_relation_first(r->columns,
-															   r->fact_relation[i].columns[k],
+															   r->fact_source[i].columns[k],
 															   &width);
 
 				gp_task_columns_clear(r->columns, first, width);
@@ -251,9 +251,9 @@ own_row(void *state, const Datum *values, const bool *nulls)
 		from[part->level] = o->from[p] = visible_from(part, from, values, nulls);
 		put_part(o, p, entity, o->from[p], values, nulls);
 	}
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		gnngp_fact_relation *facts = &r->fact_relation[i];
+		gnngp_fact_source *facts = &r->fact_source[i];
 		int			column = facts->entity_key_column;
 
 		if (!nulls[column])
@@ -290,9 +290,9 @@ read_own(gnngp_task_reading *r)
 	o.aged = palloc(sizeof(double) * width);
 	o.from = palloc(sizeof(gp_time) * r->own->nparts);
 	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		gnngp_fact_relation *facts = &r->fact_relation[i];
+		gnngp_fact_source *facts = &r->fact_source[i];
 
 		facts->keys.env = r->env;
 		facts->entity_key = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
@@ -310,7 +310,7 @@ read_own(gnngp_task_reading *r)
 typedef struct fact_rows
 {
 	gnngp_task_reading *r;
-	gnngp_fact_relation *facts;
+	gnngp_fact_source *facts;
 	gp_scan    *scan[GNNGP_FACT_NUMBERS];	/* NULL: there are none */
 	gp_cell    *cell;
 	double	   *value;
@@ -338,7 +338,7 @@ static void
 fact_row(void *state, const Datum *values, const bool *nulls)
 {
 	fact_rows  *f = state;
-	gnngp_fact_relation *facts = f->facts;
+	gnngp_fact_source *facts = f->facts;
 	int			key_at = facts->fact_key_column;
 	int			visible_at = facts->visible_column;
 	int			time_at = facts->time_column < 0 ? visible_at : facts->time_column;
@@ -387,7 +387,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 }
 
 static void
-set_keys(gnngp_task_reading *r, gnngp_fact_relation *facts)
+set_keys(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
 	facts->row_key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
 	for (int64 i = 0; i < r->n; i++)
@@ -409,9 +409,9 @@ follow_pace(gnngp_task_reading *r)
 {
 	double		gap = 0.0;
 
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		gnngp_fact_relation *facts = &r->fact_relation[i];
+		gnngp_fact_source *facts = &r->fact_source[i];
 
 		if (facts->part == 0 || r->schema->relation[facts->relation].child != r->entity)
 			continue;
@@ -422,9 +422,9 @@ follow_pace(gnngp_task_reading *r)
 	gp_task_columns_half_life(r->columns, (double) r->transform->half_life);
 }
 
-/* True where the fit has found that none of a relation's columns counts. */
+/* True where the fit has found that none of the columns of a source counts. */
 static bool
-is_left_out(const gnngp_task_reading *r, const gnngp_fact_relation *facts)
+is_left_out(const gnngp_task_reading *r, const gnngp_fact_source *facts)
 {
 	const gp_facts_scale *scale = &r->transform->scale;
 	bool		counts = scale->width != gp_task_columns_width(r->columns);
@@ -442,7 +442,7 @@ is_left_out(const gnngp_task_reading *r, const gnngp_fact_relation *facts)
 }
 
 static void
-read_relation(gnngp_task_reading *r, gnngp_fact_relation *facts)
+read_source(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
 	fact_rows	f = {.r = r,.facts = facts,.cell = room_for_cells(facts->join)};
 
@@ -473,9 +473,9 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 	read_own(r);
 	if (r->transform->half_life == 0)
 		follow_pace(r);
-	for (int i = 0; i < r->nfact_relations; i++)
-		if (r->fact_relation[i].part == 0 || !is_left_out(r, &r->fact_relation[i]))
-			read_relation(r, &r->fact_relation[i]);
+	for (int i = 0; i < r->nfact_sources; i++)
+		if (r->fact_source[i].part == 0 || !is_left_out(r, &r->fact_source[i]))
+			read_source(r, &r->fact_source[i]);
 	if (r->joint >= 0)
 		gp_task_columns_fill_joint(r->columns, r->joint);
 	if (r->earlier_labels >= 0)

@@ -250,10 +250,10 @@ check_encodings(const gnngp_live_rows *live)
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
 		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);
-	for (int i = 0; i < r->nfact_relations; i++)
-		for (int p = 0; fits && p < r->fact_relation[i].join->nparts; p++)
-			fits = encodes(r->transform->encoding[r->fact_relation[i].join->part[p].encoding],
-						   &r->fact_relation[i].join->part[p]);
+	for (int i = 0; i < r->nfact_sources; i++)
+		for (int p = 0; fits && p < r->fact_source[i].join->nparts; p++)
+			fits = encodes(r->transform->encoding[r->fact_source[i].join->part[p].encoding],
+						   &r->fact_source[i].join->part[p]);
 	if (!fits)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it again with gp_refresh.",
 					"the tables of task \"%s\" are not those that its model was fitted on",

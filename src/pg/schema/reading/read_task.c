@@ -265,7 +265,7 @@ read_all(gp_env *env, const gnngp_schema *s, const gnngp_graph_def *def, const c
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
 	if (task->transform.metapaths)
 		task->metapaths = gnngp_reading_paths(r);
-	task->relations = r->nfact_relations;
+	task->relations = r->nfact_sources;
 	task->facts = r->read;
 	task->transform.shape[0] = gnngp_schema_shape(s, false);
 	task->transform.shape[1] = gnngp_schema_shape(s, true);

@@ -172,7 +172,7 @@ plan_own(gnngp_task_reading *r)
  * accounts.  Children that are without time are part of their parents' rows instead.
  */
 static void
-add_grandchildren(gnngp_task_reading *r, const gnngp_fact_relation *children)
+add_grandchildren(gnngp_task_reading *r, const gnngp_fact_source *children)
 {
 	const gnngp_schema *s = r->schema;
 	int			child = s->relation[children->relation].child;
@@ -180,14 +180,14 @@ add_grandchildren(gnngp_task_reading *r, const gnngp_fact_relation *children)
 	for (int i = 0; i < s->nrelations && child != r->entity; i++)
 	{
 		int			table = s->relation[i].child;
-		gnngp_fact_relation facts = *children;
+		gnngp_fact_source facts = *children;
 
 		if (s->relation[i].parent != child || table == child || table == r->entity ||
 			s->table[table].time < 0)
 			continue;
 		facts.name = psprintf("%s, %s", s->relation[i].name, children->name);
 		facts.relation = i;
-		r->fact_relation[r->nfact_relations++] = facts;
+		r->fact_source[r->nfact_sources++] = facts;
 	}
 }
 
@@ -210,9 +210,9 @@ relation_of_answers(const gnngp_task_reading *r, int part, int relation)
 	return to->relation;
 }
 
-/* Adds the relations by which facts refer to the entities, or to a part of theirs. */
+/* Adds the sources of facts that refer to the entities, or to a part of theirs. */
 static void
-add_fact_relations(gnngp_task_reading *r, int part)
+add_fact_sources(gnngp_task_reading *r, int part)
 {
 	const gnngp_schema *s = r->schema;
 	const gnngp_part *to = &r->own->part[part];
@@ -220,8 +220,8 @@ add_fact_relations(gnngp_task_reading *r, int part)
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[i];
-		gnngp_fact_relation facts = {.name = relation->name,.relation = i,.by = i,.part = part,
-			.entity_key_column = list_length(r->own->query.types)};
+		gnngp_fact_source facts = {.name = relation->name,.relation = i,.key_relation = i,
+			.part = part,.entity_key_column = list_length(r->own->query.types)};
 		int			answers = relation->parent == to->table ? relation_of_answers(r, part, i) : -1;
 		bool		reads = to->level <= 1 || s->table[relation->child].time >= 0;
 
@@ -233,14 +233,14 @@ add_fact_relations(gnngp_task_reading *r, int part)
 		facts.key_type = gnngp_query_add_key(&r->own->query, &s->table[to->table], to->alias,
 											 relation->n, relation->to);
 		if (reads)
-			r->fact_relation[r->nfact_relations++] = facts;
+			r->fact_source[r->nfact_sources++] = facts;
 		if (part == 0)
 			add_grandchildren(r, &facts);
 		if (answers >= 0)
 		{
 			facts.relation = answers;
 			facts.name = psprintf("%s, %s", s->relation[answers].name, facts.name);
-			r->fact_relation[r->nfact_relations++] = facts;
+			r->fact_source[r->nfact_sources++] = facts;
 		}
 	}
 }
@@ -312,10 +312,10 @@ leave_late_out(gnngp_join *j, int relation)
 
 /* Plans the query for facts, with what they refer to, or as far as that tells their times. */
 static void
-plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts, bool with_parents)
+plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 {
 	const gnngp_schema *s = r->schema;
-	const gnngp_schema_relation *by = &s->relation[facts->by];
+	const gnngp_schema_relation *by = &s->relation[facts->key_relation];
 	const gnngp_schema_table *t = &s->table[by->child];
 	gnngp_join *j = gnngp_join_open(s, s->relation[facts->relation].child);
 	const char *alias = "t";	/* of the table that refers by it */
@@ -325,8 +325,8 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts, bool with_paren
 
 	facts->join = j;
 	gnngp_join_row(j);
-	if (facts->by != facts->relation)
-		alias = gnngp_join_between(j, facts->relation, facts->by);
+	if (facts->key_relation != facts->relation)
+		alias = gnngp_join_between(j, facts->relation, facts->key_relation);
 	char	   *key = gnngp_key_expression(t, alias, by->n, by->from, &type);
 	/* Where the two columns are of different kinds their texts are compared. */
 	if (type != facts->key_type)
@@ -335,7 +335,8 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts, bool with_paren
 	if (few)
 	{
 		ask_for(&j->query, t, alias, by->n, by->from, integer);
-		j->asked = facts->by == facts->relation ? key_is_asked(t, "s", by->n, by->from, integer) :
+		j->asked = facts->key_relation == facts->relation ?
+			key_is_asked(t, "s", by->n, by->from, integer) :
 			psprintf("EXISTS (SELECT FROM %s m WHERE %s AND %s)", t->table.quoted,
 					 gnngp_join_equals(s, &s->relation[facts->relation], "s", "m"),
 					 key_is_asked(t, "m", by->n, by->from, integer));
@@ -355,25 +356,25 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *facts, bool with_paren
 }
 
 /*
- * Plans the relations, the nearest first.  Where every table refers to who made its rows, dozens
+ * Plans the sources, the nearest first.  Where every table refers to who made its rows, dozens
  * are one key away: then facts beside an entity show no more than themselves, and the last none.
  */
 static void
-plan_relations(gnngp_task_reading *r)
+plan_sources(gnngp_task_reading *r)
 {
 	int			cells = 0;
 
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		gnngp_fact_relation *facts = &r->fact_relation[i];
+		gnngp_fact_source *facts = &r->fact_source[i];
 
 		if (facts->part > 0 && cells > MOST_CELLS)
 		{
 			r->cut = true;
-			r->nfact_relations = i;
+			r->nfact_sources = i;
 			break;
 		}
-		plan_relation(r, facts, facts->part == 0 || cells < MANY_CELLS);
+		plan_source(r, facts, facts->part == 0 || cells < MANY_CELLS);
 		for (int p = 0; p < facts->join->nparts; p++)
 			cells += facts->join->part[p].ncells;
 	}
@@ -385,15 +386,15 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	int			n = r->schema->nrelations;
 
 	plan_own(r);
-	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) *
+	r->fact_source = palloc0(sizeof(gnngp_fact_source) *
 							   (1 + (n + 1) * (n + r->own->nparts + 1)));
 	for (int level = 0; level <= 2; level++)
 		for (int p = 0; p < r->own->nparts; p++)
 			if (r->own->part[p].level == level)
-				add_fact_relations(r, p);
+				add_fact_sources(r, p);
 	if (!r->transform->metapaths)
 		gnngp_join_keys(r->own);
-	plan_relations(r);
+	plan_sources(r);
 }
 
 void
@@ -454,9 +455,9 @@ notice_cut(const gnngp_task_reading *r)
 	List	   *tables = r->own->cut ? list_make1_int(r->own->table) : NIL;
 	ListCell   *cell;
 
-	for (int i = 0; i < r->nfact_relations; i++)
-		if (r->fact_relation[i].join->cut)
-			tables = list_append_unique_int(tables, r->fact_relation[i].join->table);
+	for (int i = 0; i < r->nfact_sources; i++)
+		if (r->fact_source[i].join->cut)
+			tables = list_append_unique_int(tables, r->fact_source[i].join->table);
 	foreach(cell, tables)
 		gnngp_notice("Exclude keys that tell little, so that others are read.",
 					 "rows of table \"%s\" refer to more tables than are read with them: some are left out",
@@ -474,9 +475,9 @@ notice_late(const gnngp_task_reading *r)
 	const gnngp_schema *s = r->schema;
 	List	   *told = NIL;
 
-	for (int i = 0; i < r->nfact_relations; i++)
+	for (int i = 0; i < r->nfact_sources; i++)
 	{
-		const gnngp_schema_relation *late = r->fact_relation[i].join->late;
+		const gnngp_schema_relation *late = r->fact_source[i].join->late;
 
 		if (late == NULL || list_member_ptr(told, late))
 			continue;
@@ -489,7 +490,7 @@ notice_late(const gnngp_task_reading *r)
 									 gnngp_exclude_argument(s, list_make1(key)),
 									 gnngp_times_known(s, t, t->column[late->from[0]].column.name)),
 							"rows of table \"%s\" are left out: rows of table \"%s\" may come to refer to later ones by %s",
-							s->table[r->fact_relation[i].join->table].table.name, t->table.name,
+							s->table[r->fact_source[i].join->table].table.name, t->table.name,
 							late->name);
 	}
 }
@@ -503,7 +504,7 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
 		learn_encoding(r, &r->own->part[p], before);
-	for (int i = 0; i < r->nfact_relations; i++)
-		for (int p = 0; p < r->fact_relation[i].join->nparts; p++)
-			learn_encoding(r, &r->fact_relation[i].join->part[p], before);
+	for (int i = 0; i < r->nfact_sources; i++)
+		for (int p = 0; p < r->fact_source[i].join->nparts; p++)
+			learn_encoding(r, &r->fact_source[i].join->part[p], before);
 }

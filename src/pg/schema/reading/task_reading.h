@@ -9,7 +9,7 @@
 #include "pg/ids/idmap.h"
 #include "table_join.h"
 
-/* What of a relation's facts becomes columns; each is a relation of these. */
+/* What of the facts of a source becomes columns. */
 typedef enum gnngp_fact_numbers
 {
 	GNNGP_FACTS_ALL,			/* all numbers of a fact */
@@ -20,15 +20,15 @@ typedef enum gnngp_fact_numbers
 } gnngp_fact_numbers;
 
 /*
- * A relation whose facts rows see: those of the entity itself, of its children, or of something
- * that it refers to.
+ * Where facts that rows see come from: children of the entity, children of these, or children of
+ * something that the entity refers to.
  */
-typedef struct gnngp_fact_relation
+typedef struct gnngp_fact_source
 {
 	/* As it is planned: */
 	const char *name;
-	int			relation;		/* from the facts' table */
-	int			by;				/* whose child has the key: the same, or the next, to the entity */
+	int			relation;		/* by which the facts refer to their parent */
+	int			key_relation;	/* whose child has the key: the same, or that of their parent */
 	int			part;			/* whose key finds them; 0: the entity, else one of its parents */
 	int			entity_key_column;	/* of the query for the entities: that key */
 	Oid			key_type;
@@ -40,7 +40,7 @@ typedef struct gnngp_fact_relation
 	/* As it is declared: */
 	int			width;			/* numbers of a fact */
 	int32		apart;			/* of them by themselves, which are read beside them */
-	int32		columns[GNNGP_FACT_NUMBERS];	/* its relations of columns; -1: none */
+	int32		columns[GNNGP_FACT_NUMBERS];	/* relations of gp_task_columns; -1: none */
 	int			target_column;	/* of its query: what the task asks for; -1: it lacks that */
 	int32		target_first;	/* and where it is among the numbers of a fact */
 	int32		target_width;
@@ -49,7 +49,7 @@ typedef struct gnngp_fact_relation
 	int32	   *entity_key;		/* of each entity; -1: none */
 	gp_time    *entity_key_from;	/* and from when on it is known; NULL: always */
 	int32	   *row_key;		/* of each row */
-} gnngp_fact_relation;
+} gnngp_fact_source;
 
 typedef struct gnngp_task_reading
 {
@@ -71,13 +71,13 @@ typedef struct gnngp_task_reading
 	gnngp_task_transform *transform;
 	gnngp_join *own;			/* the query for the entities */
 	int32	   *own_group;		/* of each part; -1: no columns */
-	int			nfact_relations;
-	gnngp_fact_relation *fact_relation;
+	int			nfact_sources;
+	gnngp_fact_source *fact_source;
 	bool		cut;			/* there are more of them than are read */
 	int32		calendar;
 	int32		joint;			/* of all facts of the entities; -1: none */
 	int32		of_targets;		/* columns from here on tell what the answers were before */
-	int32		earlier_labels; /* relations of columns: of those of a row's entity, */
+	int32		earlier_labels; /* relations of gp_task_columns: of a row's entity, */
 	int32		all_labels;		/* and of all; -1: none */
 	gp_task_columns *columns;
 	gp_time    *answered;		/* as of when rows see earlier answers; NULL: as of their times */
@@ -110,7 +110,7 @@ extern int32 gnngp_key_number(gnngp_numbered *keys, Datum value, bool null, Oid 
  */
 extern gp_metapath *gnngp_reading_paths(gnngp_task_reading *r);
 
-/* Looks up what is to be read: the query for the entities, and the relations. */
+/* Looks up what is to be read: the query for the entities, and the sources of facts. */
 extern void gnngp_reading_plan(gnngp_task_reading *r);
 
 /* Looks at all tables that are read, as far as they are there before a time. */
