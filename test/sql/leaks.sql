@@ -319,6 +319,25 @@ SELECT loo_score > 0.5 AS told FROM gp_fit('wanted', replace => true);
 UPDATE jobs SET applicants = (SELECT count(*) FROM applications WHERE job = id AND at < posted + interval '4 days'), fees = id % 7, latest = posted;
 SELECT gp_alter_graph('jobs', times => '{"jobs": "posted"}');
 SELECT col, encoding, note FROM gp_columns('jobs') WHERE tab = 'jobs'::regclass;
+-- So is one that later rows copy or add up to in the end: rows without any have it, too.  What is paid of it is not
+CREATE TABLE dues (id integer PRIMARY KEY, at date NOT NULL, due numeric, rates integer, paid numeric);
+CREATE TABLE settled (dues integer NOT NULL REFERENCES dues, at timestamptz NOT NULL, paid numeric);
+INSERT INTO dues SELECT i, date '2024-01-01' + i, 1 + hashint4(i) & 1023, 1 + i % 4 / 3 FROM generate_series(1, 600) AS i;
+INSERT INTO settled SELECT id, at + k * interval '20 days', due / rates FROM dues, generate_series(1, 2) AS k WHERE k <= rates AND id <= 560;
+UPDATE dues SET paid = coalesce((SELECT sum(paid) FROM settled WHERE dues = id), 0);
+SELECT gp_create_graph('dues', tables => '{dues,settled}');
+SELECT col, encoding FROM gp_columns('dues') WHERE tab = 'dues'::regclass;
+-- Rows of the day of their row are not later
+DELETE FROM dues WHERE id > 560;
+UPDATE settled SET at = dues.at + interval '9 hours' FROM dues WHERE id = dues;
+SELECT encoding FROM gp_columns('dues') WHERE col = 'paid' AND tab = 'dues'::regclass;
+-- What is the same in all rows is no mean of theirs
+CREATE TABLE wares (id integer PRIMARY KEY, price numeric);
+CREATE TABLE sold (ware integer NOT NULL REFERENCES wares, at timestamptz NOT NULL, price numeric);
+INSERT INTO wares SELECT i, 1 + hashint4(i) & 1023 FROM generate_series(1, 100) AS i;
+INSERT INTO sold SELECT id, '2024-01-01'::timestamptz + k * interval '1 day', price FROM wares, generate_series(1, 4) AS k WHERE k <= 2 + id % 3;
+SELECT gp_create_graph('wares', tables => '{wares,sold}');
+SELECT encoding FROM gp_columns('wares') WHERE col = 'price' AND tab = 'wares'::regclass;
 -- Rows that are left out, as they are written with the answer, do not count beside other facts either
 CREATE TABLE loans (id integer PRIMARY KEY, at date NOT NULL, granted boolean);
 CREATE TABLE payouts (loan integer REFERENCES loans, customer integer REFERENCES customers);
@@ -342,7 +361,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'seats');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'seats', 'dues', 'wares');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

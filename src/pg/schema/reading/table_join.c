@@ -348,9 +348,13 @@ rollup_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of,
 	u->ncells++;
 }
 
+/* As avg() has it, in a quarter of its time; of numbers that are all the same, none */
+#define MEAN "sum(%1$s) OPERATOR(pg_catalog./) count(%1$s)"
+#define MEAN_OF_DIFFERENT "CASE WHEN min(%1$s) OPERATOR(pg_catalog.<) max(%1$s) THEN " MEAN " END"
+
 /* Adds the cells that aggregate the numbers of a part. */
 static void
-rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, bool sums)
+rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, const char *mean, bool sums)
 {
 	for (int i = 0; i < p->ncells && u->ncells < GP_ENCODED_LIST - 2; i++)
 	{
@@ -359,9 +363,7 @@ rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, bool sums)
 
 		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
-		/* As avg() has it, in a quarter of its time */
-		rollup_cell(u, list, c,
-					psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
+		rollup_cell(u, list, c, psprintf(mean, number));
 		if (sums)
 			rollup_cell(u, list, c, psprintf("sum(%s)", number));
 	}
@@ -422,7 +424,7 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 	else
 		rollup_number(s, u, &list);
 	for (int i = 0; i < j->nparts && !u->timed; i++)
-		rollup_row(u, &list, &j->part[i], i == 0);
+		rollup_row(u, &list, &j->part[i], MEAN, i == 0);
 	u->select = list.data;
 	u->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
 						 j->visible.len > 0 && parent->time >= 0
@@ -478,11 +480,11 @@ rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 
 /* Joins what is rolled up, by an alias. */
 static void
-join_rolled_up(gnngp_join *j, const gnngp_rollup *u, const char *join, const char *alias)
+join_rolled_up(gnngp_join *j, const gnngp_rollup *u, const char *alias)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[u->relation];
 
-	appendStringInfo(&j->tables, "%s (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", join, u->select,
+	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", u->select,
 					 u->tables, rolled_up_rows(j, r), u->keys, alias,
 					 rollup_condition(j->schema, r, alias));
 }
@@ -508,11 +510,14 @@ gnngp_join_totals(gnngp_join *j, int relation)
 	if (d->visible.len == 0)
 		return -1;
 	rollup_number(j->schema, &u, &list);
-	rollup_row(&u, &list, &d->part[0], true);
-	appendStringInfo(&list, ", max(greatest(%s)) AS v", d->visible.data);
+	rollup_row(&u, &list, &d->part[0], MEAN_OF_DIFFERENT, true);
+	/* A fact of a day may be as early as its row of that day. */
+	appendStringInfo(&list, ", max(%s) AS v", j->schema->table[d->table].time >= 0 ?
+					 gnngp_time_expression(&j->schema->table[d->table], "d") :
+					 psprintf("greatest(%s)", d->visible.data));
 	u.select = list.data;
 	u.tables = psprintf("%s d%s", j->schema->table[d->table].table.quoted, d->tables.data);
-	join_rolled_up(j, &u, " JOIN", "r");
+	join_rolled_up(j, &u, "r");
 	add_rollup(j, &u, -1, "r");
 	return gnngp_query_add(&j->query, TIMESTAMPTZOID, "r.v");
 }
@@ -525,7 +530,7 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 
 	if (u->timed && j->schema->table[j->table].timeless)
 		return;
-	join_rolled_up(j, u, " LEFT JOIN", alias);
+	join_rolled_up(j, u, alias);
 	if (u->timed)
 	{
 		appendStringInfo(&j->first, "%s%s.v", j->first.len > 0 ? ", " : "", alias);

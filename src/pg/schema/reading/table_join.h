@@ -110,8 +110,8 @@ extern void gnngp_join_rollups(gnngp_join *j);
 extern void gnngp_join_rollup(gnngp_join *j, int rollup);
 
 /*
- * Adds how many children a row has by a relation, the mean and the sum of each number of theirs,
- * whatever their times, as a part.  Returns the query's column of the time of the last one; -1:
+ * Adds how many children a row has by a relation, the sum of each number of theirs, and the mean
+ * where it differs, whatever their times, as a part.  Returns the query's column of the time of the last one; -1:
  * they have none, and nothing is added.
  */
 extern int	gnngp_join_totals(gnngp_join *j, int relation);
