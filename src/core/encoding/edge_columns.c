@@ -145,10 +145,10 @@ count_numbers(const gp_edge_columns *e, const gp_encoding *encoding, int32_t *nu
 		numbers[c] = 0;
 	for (int32_t side = 0; side < e->sides; side++)
 	{
-		numbers[e->columns] += encoding->part[p++].width;
+		numbers[e->columns] += encoding->encoded[p++].width;
 		for (int32_t c = 0; c < e->columns; c++)
 			for (int32_t k = e->is_time[c] ? 1 : 3; k > 0; k--)
-				numbers[c] += encoding->part[p++].width;
+				numbers[c] += encoding->encoded[p++].width;
 	}
 }
 

@@ -47,57 +47,57 @@ age_in_years(double days, gp_time at, bool known)
 }
 
 int32_t
-gp_encoded_numbers(const gp_encoded *part)
+gp_encoded_numbers(const gp_encoded *encoded)
 {
-	return part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH ||
-		part->way == GP_ENCODED_AGE ?
-		1 + part->nulls : 0;
+	return encoded->way == GP_ENCODED_NUMBER || encoded->way == GP_ENCODED_BOTH ||
+		encoded->way == GP_ENCODED_AGE ?
+		1 + encoded->nulls : 0;
 }
 
 /* True for a number, within categories, that the encoding has by itself, too: so it is read. */
 static bool
 is_of_number(const gp_encoding *e, const gp_encoded *within)
 {
-	for (int32_t p = 0; p < e->nparts; p++)
-		if (e->part[p].column == within->column && e->part[p].element == within->element)
-			return e->part[p].kind == within->kind && e->part[p].width > 0;
+	for (int32_t p = 0; p < e->nencoded; p++)
+		if (e->encoded[p].column == within->column && e->encoded[p].element == within->element)
+			return e->encoded[p].kind == within->kind && e->encoded[p].width > 0;
 	return false;
 }
 
-/* True for a part that may stand behind those of an encoding. */
+/* True for what may stand behind the encoded columns of an encoding. */
 static bool
-follows(const gp_encoding *e, const gp_encoded *part)
+follows(const gp_encoding *e, const gp_encoded *encoded)
 {
-	if (part->way == GP_ENCODED_WITHIN)
-		return e->nwithin < GP_ENCODED_WITHIN_MOST && part->width == 0 &&
-			part->within >= 0 && part->within < e->nparts &&
-			part->rank >= 0 && part->rank < e->part[part->within].hot &&
-			is_of_number(e, part);
-	return e->nwithin == 0 && part->way >= 0 && part->way <= GP_ENCODED_TOTAL &&
-		part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
-		part->element >= 0 && part->first == e->width &&
-		part->nulls >= 0 && part->nulls <= 1 &&
-		part->hot >= 0 && part->hot <= GP_ENCODED_KEYS &&
-		part->width == gp_encoded_width(part);
+	if (encoded->way == GP_ENCODED_WITHIN)
+		return e->nwithin < GP_ENCODED_WITHIN_MOST && encoded->width == 0 &&
+			encoded->within >= 0 && encoded->within < e->nencoded &&
+			encoded->rank >= 0 && encoded->rank < e->encoded[encoded->within].hot &&
+			is_of_number(e, encoded);
+	return e->nwithin == 0 && encoded->way >= 0 && encoded->way <= GP_ENCODED_TOTAL &&
+		encoded->column >= (e->nencoded > 0 ? encoded[-1].column : 0) &&
+		encoded->element >= 0 && encoded->first == e->width &&
+		encoded->nulls >= 0 && encoded->nulls <= 1 &&
+		encoded->hot >= 0 && encoded->hot <= GP_ENCODED_KEYS &&
+		encoded->width == gp_encoded_width(encoded);
 }
 
 gp_encoding *
-gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
+gp_encoding_of(gp_env *env, const gp_encoded *encoded, int32_t nencoded)
 {
 	size_t		head = (sizeof(gp_encoding) + 15) / 16 * 16;
-	gp_encoding *e = gp_alloc(env, head + gp_size_mul(env, nparts, sizeof(gp_encoded)));
+	gp_encoding *e = gp_alloc(env, head + gp_size_mul(env, nencoded, sizeof(gp_encoded)));
 
-	*e = (gp_encoding) {.part = (gp_encoded *) ((char *) e + head)};
-	for (int32_t p = 0; p < nparts; p++)
+	*e = (gp_encoding) {.encoded = (gp_encoded *) ((char *) e + head)};
+	for (int32_t p = 0; p < nencoded; p++)
 	{
-		if (!follows(e, &part[p]))
+		if (!follows(e, &encoded[p]))
 			return NULL;
-		e->part[p] = part[p];
-		e->width += part[p].width;
-		if (part[p].way == GP_ENCODED_WITHIN)
+		e->encoded[p] = encoded[p];
+		e->width += encoded[p].width;
+		if (encoded[p].way == GP_ENCODED_WITHIN)
 			e->nwithin++;
 		else
-			e->nparts++;
+			e->nencoded++;
 	}
 	return e;
 }
@@ -111,73 +111,74 @@ indicate(bool is, double share)
 
 /* A number, or an age, and whether it is NULL. */
 static void
-put_number(const gp_encoded *part, double z, double *out)
+put_number(const gp_encoded *encoded, double z, double *out)
 {
 	bool		null = isnan(z);
 
-	if (part->nulls)
-		out[1] = indicate(null, part->null_share);
-	if (null || part->deviation == 0.0)
+	if (encoded->nulls)
+		out[1] = indicate(null, encoded->null_share);
+	if (null || encoded->deviation == 0.0)
 	{
 		out[0] = 0.0;
 		return;
 	}
-	out[0] = (gp_encoded_winsorise(part, z) - part->mean) / part->deviation;
+	out[0] = (gp_encoded_winsorise(encoded, z) - encoded->mean) / encoded->deviation;
 }
 
 /* Which category it is; a NULL that was never seen tells nothing. */
 static void
-put_categories(const gp_encoded *part, uint64_t category, double *out)
+put_categories(const gp_encoded *encoded, uint64_t category, double *out)
 {
 	bool		is_one = category != GP_CATEGORY_NULL;
 
-	for (int32_t k = 0; k < part->hot; k++)
-		is_one = is_one || category == part->category[k];
-	for (int32_t k = 0; k < part->hot; k++)
-		out[k] = is_one ? indicate(category == part->category[k], part->share[k]) : 0.0;
+	for (int32_t k = 0; k < encoded->hot; k++)
+		is_one = is_one || category == encoded->category[k];
+	for (int32_t k = 0; k < encoded->hot; k++)
+		out[k] = is_one ? indicate(category == encoded->category[k], encoded->share[k]) : 0.0;
 }
 
-/* The number of a cell that a part is of; NaN for NULL. */
+/* The number of a cell that is encoded; NaN for NULL. */
 static double
-number_of(const gp_encoded *part, const gp_cell *cell)
+number_of(const gp_encoded *encoded, const gp_cell *cell)
 {
 	double		z = cell->number;
 
-	if (cell->null || (part->kind == GP_CELL_LIST && part->element >= cell->length))
+	if (cell->null || (encoded->kind == GP_CELL_LIST && encoded->element >= cell->length))
 		return NAN;
-	if (part->kind == GP_CELL_LIST)
-		z = cell->list[part->element];
+	if (encoded->kind == GP_CELL_LIST)
+		z = cell->list[encoded->element];
 	return isfinite(z) ? z : NAN;
 }
 
 void
 gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 {
-	for (int32_t p = 0; p < e->nparts; p++)
+	for (int32_t p = 0; p < e->nencoded; p++)
 	{
-		const gp_encoded *part = &e->part[p];
-		const gp_cell *cell = &row[part->column];
-		double	   *to = out + part->first;
+		const gp_encoded *encoded = &e->encoded[p];
+		const gp_cell *cell = &row[encoded->column];
+		double	   *to = out + encoded->first;
 
-		if (part->width == 0)
+		if (encoded->width == 0)
 			continue;
-		if (part->way == GP_ENCODED_AGE)
+		if (encoded->way == GP_ENCODED_AGE)
 		{
 			to[0] = cell->null ? NAN : (double) cell->time / GP_TIME_DAY;
 			continue;
 		}
-		if (part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH)
-			put_number(part, number_of(part, cell), to);
-		put_categories(part, gp_category_of_cell(part->kind, cell), to + part->width - part->hot);
+		if (encoded->way == GP_ENCODED_NUMBER || encoded->way == GP_ENCODED_BOTH)
+			put_number(encoded, number_of(encoded, cell), to);
+		put_categories(encoded, gp_category_of_cell(encoded->kind, cell),
+					   to + encoded->width - encoded->hot);
 	}
 }
 
 /* True for a column that is a number: of lists there may be too many, ages only grow. */
 static bool
-is_apart(const gp_encoded *part)
+is_apart(const gp_encoded *encoded)
 {
-	return part->width > 0 && part->kind != GP_CELL_LIST &&
-		(part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH);
+	return encoded->width > 0 && encoded->kind != GP_CELL_LIST &&
+		(encoded->way == GP_ENCODED_NUMBER || encoded->way == GP_ENCODED_BOTH);
 }
 
 int32_t
@@ -185,8 +186,8 @@ gp_encoding_apart(const gp_encoding *e)
 {
 	int32_t		n = e->nwithin;
 
-	for (int32_t p = 0; p < e->nparts; p++)
-		n += is_apart(&e->part[p]);
+	for (int32_t p = 0; p < e->nencoded; p++)
+		n += is_apart(&e->encoded[p]);
 	return n;
 }
 
@@ -197,21 +198,21 @@ gp_encode_apart(const gp_encoding *e, const gp_cell *row, double *out)
 
 	for (int32_t k = 0; k < e->nwithin; k++)
 	{
-		const gp_encoded *part = &e->part[e->nparts + k];
-		const gp_encoded *by = &e->part[part->within];
-		double		z = number_of(part, &row[part->column]);
+		const gp_encoded *encoded = &e->encoded[e->nencoded + k];
+		const gp_encoded *by = &e->encoded[encoded->within];
+		double		z = number_of(encoded, &row[encoded->column]);
 
 		out[k] = isnan(z) ||
-			gp_category_of_cell(by->kind, &row[by->column]) != by->category[part->rank] ? NAN :
-			(gp_encoded_winsorise(part, z) - part->mean) / part->deviation;
+			gp_category_of_cell(by->kind, &row[by->column]) != by->category[encoded->rank] ? NAN :
+			(gp_encoded_winsorise(encoded, z) - encoded->mean) / encoded->deviation;
 	}
 	out += e->nwithin;
-	for (int32_t p = 0; p < e->nparts; p++)
-		if (is_apart(&e->part[p]))
+	for (int32_t p = 0; p < e->nencoded; p++)
+		if (is_apart(&e->encoded[p]))
 		{
-			double		z = number_of(&e->part[p], &row[e->part[p].column]);
+			double		z = number_of(&e->encoded[p], &row[e->encoded[p].column]);
 
-			put_number(&e->part[p], z, number);
+			put_number(&e->encoded[p], z, number);
 			*out++ = isnan(z) ? NAN : number[0];
 		}
 }
@@ -219,14 +220,17 @@ gp_encode_apart(const gp_encoding *e, const gp_cell *row, double *out)
 void
 gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {
-	for (int32_t p = 0; p < e->nparts; p++)
-		if (e->part[p].way == GP_ENCODED_AGE && e->part[p].width > 0)
-			put_number(&e->part[p], age_in_years(row[e->part[p].first], at, e->part[p].known),
-					   row + e->part[p].first);
+	for (int32_t p = 0; p < e->nencoded; p++)
+		if (e->encoded[p].way == GP_ENCODED_AGE && e->encoded[p].width > 0)
+		{
+			double	   *to = row + e->encoded[p].first;
+
+			put_number(&e->encoded[p], age_in_years(to[0], at, e->encoded[p].known), to);
+		}
 }
 
 void
-gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
+gp_encoded_describe(const gp_encoded *encoded, char *way, size_t way_room, char *note,
 					size_t note_room)
 {
 	static const char *const why[] = {
@@ -238,19 +242,20 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 		[GP_ENCODED_WITHIN] = NULL,
 		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, or adds them up, unless times has null for it"
 	};
-	bool		is_number = gp_encoded_numbers(part) > 0;
+	bool		is_number = gp_encoded_numbers(encoded) > 0;
 
 	snprintf(way, way_room, "%s%s%s",
-			 part->width == 0 ? "left out" : !is_number ? "categories" :
-			 part->way == GP_ENCODED_AGE ? "age in years" :
-			 part->logarithm ? "logarithm" : "number",
-			 is_number && part->nulls ? ", NULL" : "",
-			 is_number && part->hot > 0 ? ", categories" : "");
-	snprintf(note, note_room, "%s", part->width == 0 && why[part->way] ? why[part->way] : "");
-	if (!is_number && part->distinct > part->hot && part->hot > 0)
-		snprintf(note, note_room, "the %d most frequent of %s%d values", part->hot,
-				 part->distinct > GP_ENCODED_COUNTED ? "more than " : "",
-				 (int) gp_min64(part->distinct, GP_ENCODED_COUNTED));
+			 encoded->width == 0 ? "left out" : !is_number ? "categories" :
+			 encoded->way == GP_ENCODED_AGE ? "age in years" :
+			 encoded->logarithm ? "logarithm" : "number",
+			 is_number && encoded->nulls ? ", NULL" : "",
+			 is_number && encoded->hot > 0 ? ", categories" : "");
+	snprintf(note, note_room, "%s",
+			 encoded->width == 0 && why[encoded->way] ? why[encoded->way] : "");
+	if (!is_number && encoded->distinct > encoded->hot && encoded->hot > 0)
+		snprintf(note, note_room, "the %d most frequent of %s%d values", encoded->hot,
+				 encoded->distinct > GP_ENCODED_COUNTED ? "more than " : "",
+				 (int) gp_min64(encoded->distinct, GP_ENCODED_COUNTED));
 }
 
 int32_t
@@ -262,12 +267,12 @@ gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way
 
 	snprintf(way, way_room, "left out");
 	snprintf(note, note_room, "%s", "");
-	for (int32_t p = e->nparts + e->nwithin - 1; p >= 0; p--)
-		if (e->part[p].column == column)
+	for (int32_t p = e->nencoded + e->nwithin - 1; p >= 0; p--)
+		if (e->encoded[p].column == column)
 		{
-			within += e->part[p].way == GP_ENCODED_WITHIN;
-			width += e->part[p].width;
-			gp_encoded_describe(&e->part[p], way, way_room, note, note_room);
+			within += e->encoded[p].way == GP_ENCODED_WITHIN;
+			width += e->encoded[p].width;
+			gp_encoded_describe(&e->encoded[p], way, way_room, note, note_room);
 		}
 	if (within > 0)
 		snprintf(note, note_room, "of facts also within %d categories", within);

@@ -226,19 +226,19 @@ tally(gp_env *env, int64_t n, const kept_value *value, category *out)
 
 /* Makes the most frequent of them columns. */
 static void
-choose_categories(gp_encoded *part, int64_t n, int64_t different, const category *c)
+choose_categories(gp_encoded *encoded, int64_t n, int64_t different, const category *c)
 {
-	int32_t		most = part->kind >= GP_CELL_KEY ? GP_ENCODED_KEYS : GP_ENCODED_HOT;
+	int32_t		most = encoded->kind >= GP_CELL_KEY ? GP_ENCODED_KEYS : GP_ENCODED_HOT;
 
-	for (int64_t k = 0; k < different && part->hot < most; k++)
+	for (int64_t k = 0; k < different && encoded->hot < most; k++)
 	{
 		double		share = (double) c[k].count / (double) n;
 
 		if (share < RARE || share > 1.0 - RARE ||
-			(part->nulls && c[k].value == GP_CATEGORY_NULL))
+			(encoded->nulls && c[k].value == GP_CATEGORY_NULL))
 			continue;
-		part->category[part->hot] = c[k].value;
-		part->share[part->hot++] = share;
+		encoded->category[encoded->hot] = c[k].value;
+		encoded->share[encoded->hot++] = share;
 	}
 }
 
@@ -246,36 +246,37 @@ choose_categories(gp_encoded *part, int64_t n, int64_t different, const category
 
 /* Mean and deviation of n numbers, which are winsorised and, where that is so, logarithms. */
 static void
-moments(gp_env *env, gp_encoded *part, int64_t n, const double *z)
+moments(gp_env *env, gp_encoded *encoded, int64_t n, const double *z)
 {
 	double		square = 0.0;
 
-	part->mean = 0.0;
+	encoded->mean = 0.0;
 	GP_EACH(env, i, n, i)
-		part->mean += gp_encoded_winsorise(part, z[i]) / (double) n;
+		encoded->mean += gp_encoded_winsorise(encoded, z[i]) / (double) n;
 	GP_EACH(env, k, n, k)
-		square += pow(gp_encoded_winsorise(part, z[k]) - part->mean, 2.0);
-	part->deviation = sqrt(square / (double) n);
-	if (!(part->deviation > 1e-9 * fabs(part->mean)) || !isfinite(part->deviation))
-		part->deviation = 0.0;
+		square += pow(gp_encoded_winsorise(encoded, z[k]) - encoded->mean, 2.0);
+	encoded->deviation = sqrt(square / (double) n);
+	if (!(encoded->deviation > 1e-9 * fabs(encoded->mean)) || !isfinite(encoded->deviation))
+		encoded->deviation = 0.0;
 }
 
 /* True where a few of the numbers, none of which is negative, are much larger than the others. */
 static bool
-is_skewed(const gp_encoded *part, int64_t n, const double *z)
+is_skewed(const gp_encoded *encoded, int64_t n, const double *z)
 {
 	double		cubes = 0.0;
 
-	if (part->low < 0.0 || part->deviation == 0.0)
+	if (encoded->low < 0.0 || encoded->deviation == 0.0)
 		return false;
 	for (int64_t i = 0; i < n; i++)
-		cubes += pow(fabs(gp_encoded_winsorise(part, z[i]) - part->mean) / part->deviation, 3.0);
+		cubes += pow(fabs(gp_encoded_winsorise(encoded, z[i]) - encoded->mean) /
+					 encoded->deviation, 3.0);
 	return cubes / (double) n > SKEWED;
 }
 
 /* Encodes numbers, some of which may be NULL. */
 static void
-encode_numbers(gp_env *env, gp_encoded *part, int64_t n, const kept_value *value)
+encode_numbers(gp_env *env, gp_encoded *encoded, int64_t n, const kept_value *value)
 {
 	double	   *z = gp_alloc_array(env, n, sizeof(double));
 	int64_t		present = 0;
@@ -285,16 +286,16 @@ encode_numbers(gp_env *env, gp_encoded *part, int64_t n, const kept_value *value
 			z[present++] = value[i].number;
 	gp_sort(env, z, present, sizeof(double), gp_compare_double, NULL);
 	int64_t		cut = (int64_t) (TAIL * (double) present);
-	part->low = z[cut];
-	part->high = z[present - 1 - cut];
-	moments(env, part, present, z);
-	if (is_skewed(part, present, z))
+	encoded->low = z[cut];
+	encoded->high = z[present - 1 - cut];
+	moments(env, encoded, present, z);
+	if (is_skewed(encoded, present, z))
 	{
-		part->logarithm = true;
-		moments(env, part, present, z);
+		encoded->logarithm = true;
+		moments(env, encoded, present, z);
 	}
-	part->null_share = 1.0 - (double) present / (double) n;
-	part->nulls = present < n;
+	encoded->null_share = 1.0 - (double) present / (double) n;
+	encoded->nulls = present < n;
 	gp_free(env, z);
 }
 
@@ -340,48 +341,49 @@ is_filled_later(const gp_encoder *e, const kept_value *value, const gp_timed *by
 
 /* How one column, or a number of a list, is encoded. */
 static void
-encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *room,
+encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, category *room,
 			const gp_timed *by_time)
 {
 	int64_t		n = e->early;
-	bool		filled = !part->known && is_filled_later(e, value, by_time);
-	double		later = part->kind == GP_CELL_TIME && !part->known ? hide_later(n, value) : 0.0;
+	bool		filled = !encoded->known && is_filled_later(e, value, by_time);
+	double		later = encoded->kind == GP_CELL_TIME && !encoded->known ?
+		hide_later(n, value) : 0.0;
 	int64_t		different = tally(e->env, n, value, room);
 	int64_t		present = n;
 
 	for (int64_t i = 0; i < different; i++)
 		if (room[i].value == GP_CATEGORY_NULL)
 			present -= room[i].count;
-	part->distinct = (int32_t) gp_min64(different - (present < n), GP_ENCODED_COUNTED + 1);
-	part->way = part->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
-	if (e->total[part->column])
-		part->way = GP_ENCODED_TOTAL;
+	encoded->distinct = (int32_t) gp_min64(different - (present < n), GP_ENCODED_COUNTED + 1);
+	encoded->way = encoded->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
+	if (e->total[encoded->column])
+		encoded->way = GP_ENCODED_TOTAL;
 	else if (later > LATER)
-		part->way = GP_ENCODED_LATER;
+		encoded->way = GP_ENCODED_LATER;
 	else if (present == 0)
-		part->way = GP_ENCODED_EMPTY;
+		encoded->way = GP_ENCODED_EMPTY;
 	else if (different == 1)
-		part->way = GP_ENCODED_CONSTANT;
+		encoded->way = GP_ENCODED_CONSTANT;
 	else if (filled)
-		part->way = GP_ENCODED_FILLED;
-	else if (gp_cell_is_word(part->kind))
+		encoded->way = GP_ENCODED_FILLED;
+	else if (gp_cell_is_word(encoded->kind))
 	{
-		bool		is_key = part->kind >= GP_CELL_KEY;
+		bool		is_key = encoded->kind >= GP_CELL_KEY;
 
-		part->way = GP_ENCODED_CATEGORY;
-		if (is_key ? part->distinct <= GP_ENCODED_KEYS :
-			part->distinct <= FEW_WORDS || 2 * part->distinct <= present)
-			choose_categories(part, n, different, room);
-		if (part->hot == 0)
-			part->way = GP_ENCODED_NAME;
+		encoded->way = GP_ENCODED_CATEGORY;
+		if (is_key ? encoded->distinct <= GP_ENCODED_KEYS :
+			encoded->distinct <= FEW_WORDS || 2 * encoded->distinct <= present)
+			choose_categories(encoded, n, different, room);
+		if (encoded->hot == 0)
+			encoded->way = GP_ENCODED_NAME;
 	}
 	else
-		encode_numbers(e->env, part, n, value);
-	if (part->kind == GP_CELL_INTEGER && part->way == GP_ENCODED_NUMBER &&
-		part->distinct <= FEW_INTEGERS)
+		encode_numbers(e->env, encoded, n, value);
+	if (encoded->kind == GP_CELL_INTEGER && encoded->way == GP_ENCODED_NUMBER &&
+		encoded->distinct <= FEW_INTEGERS)
 	{
-		choose_categories(part, n, different, room);
-		part->way = part->hot > 0 ? GP_ENCODED_BOTH : GP_ENCODED_NUMBER;
+		choose_categories(encoded, n, different, room);
+		encoded->way = encoded->hot > 0 ? GP_ENCODED_BOTH : GP_ENCODED_NUMBER;
 	}
 }
 
@@ -389,16 +391,16 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 
 /*
  * Encodes a number within each category that has enough values, the most frequent first; returns
- * how many parts that are, at most so many.
+ * how many encoded columns that are, at most so many.
  */
 static int32_t
 encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *within,
 			  int32_t which, const kept_value *category, kept_value *value, int32_t most,
 			  gp_encoded *out)
 {
-	int32_t		parts = 0;
+	int32_t		encoded = 0;
 
-	for (int32_t k = 0; k < within->hot && parts < most; k++)
+	for (int32_t k = 0; k < within->hot && encoded < most; k++)
 	{
 		int64_t		n = 0;
 
@@ -408,58 +410,59 @@ encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *w
 				value[n++] = value[i];
 		if (n < WITHIN_FEWEST)
 			continue;
-		out[parts] = (gp_encoded) {.column = number->column,.element = number->element,
+		out[encoded] = (gp_encoded) {.column = number->column,.element = number->element,
 			.kind = number->kind,.way = GP_ENCODED_WITHIN,.within = which,.rank = k};
-		encode_numbers(e->env, &out[parts], n, value);
-		parts += out[parts].deviation > 0.0;
+		encode_numbers(e->env, &out[encoded], n, value);
+		encoded += out[encoded].deviation > 0.0;
 	}
-	return parts;
+	return encoded;
 }
 
-/* Adds such parts of all numbers, those of fewest categories first, as long as there is room. */
+/* Adds such columns of all numbers, those of fewest categories first, as long as there is room. */
 static gp_encoded *
-add_within(const gp_encoder *e, gp_encoded *part, int32_t *nparts, kept_value *value)
+add_within(const gp_encoder *e, gp_encoded *encoded, int32_t *nencoded, kept_value *value)
 {
 	kept_value *category = gp_alloc_array(e->env, e->n, sizeof(kept_value));
-	int32_t		plain = *nparts;
+	int32_t		plain = *nencoded;
 
-	part = gp_realloc_array(e->env, part, plain + GP_ENCODED_WITHIN_MOST, sizeof(gp_encoded));
+	encoded = gp_realloc_array(e->env, encoded, plain + GP_ENCODED_WITHIN_MOST, sizeof(gp_encoded));
 	for (int32_t i = 0; i < plain * GP_ENCODED_KEYS; i++)
 	{
 		int32_t		w = i % plain;
 
-		if (part[w].way != GP_ENCODED_CATEGORY || part[w].hot != 1 + i / plain)
+		if (encoded[w].way != GP_ENCODED_CATEGORY || encoded[w].hot != 1 + i / plain)
 			continue;
-		gather(e, part[w].column, part[w].element, category);
+		gather(e, encoded[w].column, encoded[w].element, category);
 		for (int32_t p = 0; p < plain; p++)
-			if (part[p].way != GP_ENCODED_AGE && part[p].deviation > 0.0)
-				*nparts += encode_within(e, &part[p], &part[w], w, category, value,
-										 plain + GP_ENCODED_WITHIN_MOST - *nparts, part + *nparts);
+			if (encoded[p].way != GP_ENCODED_AGE && encoded[p].deviation > 0.0)
+				*nencoded += encode_within(e, &encoded[p], &encoded[w], w, category, value,
+										   plain + GP_ENCODED_WITHIN_MOST - *nencoded,
+										   encoded + *nencoded);
 	}
 	gp_free(e->env, category);
-	return part;
+	return encoded;
 }
 
-/* The parts of all columns, named, not yet encoded. */
+/* What each column is encoded as, named, not yet looked at. */
 static gp_encoded *
-name_parts(const gp_encoder *e, int32_t *n)
+name_encoded(const gp_encoder *e, int32_t *n)
 {
-	gp_encoded *part;
+	gp_encoded *encoded;
 
 	*n = 0;
 	for (int32_t c = 0; c < e->columns; c++)
 		*n += e->longest[c] > 1 ? e->longest[c] : 1;
-	part = gp_alloc_zero(e->env, *n, sizeof(gp_encoded));
+	encoded = gp_alloc_zero(e->env, *n, sizeof(gp_encoded));
 	*n = 0;
 	for (int32_t c = 0; c < e->columns; c++)
 		for (int32_t k = 0; k == 0 || k < e->longest[c]; k++)
 		{
-			part[*n].column = c;
-			part[*n].element = k;
-			part[*n].known = e->known[c];
-			part[(*n)++].kind = e->kind[c];
+			encoded[*n].column = c;
+			encoded[*n].element = k;
+			encoded[*n].known = e->known[c];
+			encoded[(*n)++].kind = e->kind[c];
 		}
-	return part;
+	return encoded;
 }
 
 /* Rows of later times come behind the others, each in the order of their draws. */
@@ -479,8 +482,8 @@ gp_encoder_finish(gp_encoder *e, bool within)
 	kept_value *value = gp_alloc_array(env, e->n, sizeof(kept_value));
 	category   *room = gp_alloc_array(env, e->n, sizeof(category));
 	gp_time    *at = gp_alloc_array(env, e->n, sizeof(gp_time));
-	int32_t		nparts;
-	gp_encoded *part = name_parts(e, &nparts);
+	int32_t		nencoded;
+	gp_encoded *encoded = name_encoded(e, &nencoded);
 	int32_t		width = 0;
 
 	gp_sort(env, e->row, e->n, sizeof(kept_row), compare_rows, e);
@@ -490,20 +493,20 @@ gp_encoder_finish(gp_encoder *e, bool within)
 		e->early += at[i] <= e->until;
 	}
 	gp_timed   *by_time = gp_by_time(env, e->n, at);
-	for (int32_t p = 0; p < nparts; p++)
+	for (int32_t p = 0; p < nencoded; p++)
 	{
-		gather(e, part[p].column, part[p].element, value);
-		encode_part(e, &part[p], value, room, by_time);
-		part[p].first = width;
-		part[p].width = gp_encoded_width(&part[p]);
-		width += part[p].width;
+		gather(e, encoded[p].column, encoded[p].element, value);
+		encode_column(e, &encoded[p], value, room, by_time);
+		encoded[p].first = width;
+		encoded[p].width = gp_encoded_width(&encoded[p]);
+		width += encoded[p].width;
 	}
 	if (within)
-		part = add_within(e, part, &nparts, value);
-	gp_encoding *out = gp_encoding_of(env, part, nparts);
+		encoded = add_within(e, encoded, &nencoded, value);
+	gp_encoding *out = gp_encoding_of(env, encoded, nencoded);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);
-	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known, e->total,
+	gp_free_all(env, value, room, at, by_time, encoded, e->row, e->kind, e->known, e->total,
 				e->longest, e);
 	return out;
 }

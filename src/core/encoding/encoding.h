@@ -97,8 +97,8 @@ typedef struct gp_encoded
 	int32_t		hot;			/* categories */
 	int32_t		distinct;		/* different values; of more than COUNTED one more */
 	int32_t		known;			/* with its row, whatever its values say */
-	int32_t		within;			/* WITHIN: the part that has the category, */
-	int32_t		rank;			/* and which of that part's it is */
+	int32_t		within;			/* WITHIN: which one has the category, */
+	int32_t		rank;			/* and which of its categories it is */
 	double		low;			/* z is winsorised to [low, high], before its logarithm */
 	double		high;
 	double		mean;
@@ -111,9 +111,9 @@ typedef struct gp_encoded
 typedef struct gp_encoding
 {
 	int32_t		width;			/* numbers of an encoded row */
-	int32_t		nparts;
-	int32_t		nwithin;		/* parts of the way WITHIN, behind the others */
-	gp_encoded *part;			/* by column and element; those left out are there, too */
+	int32_t		nencoded;
+	int32_t		nwithin;		/* of the way WITHIN, behind the others */
+	gp_encoded *encoded;		/* by column and element; those left out are there, too */
 } gp_encoding;
 
 /* Gathers what the encoding of a table follows from, in bounded memory. */
@@ -148,17 +148,17 @@ extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
 							const gp_cell *cell);
 
 /*
- * Ends the looking and frees the encoder.  The encoding is one allocation, part behind it.  within:
- * a number beside which a category stands, such as a laboratory's value and its kind, is encoded
- * within each of these categories, too, the first GP_ENCODED_WITHIN_MOST of them.
+ * Ends the looking and frees the encoder.  The encoding is one allocation, encoded behind it.
+ * within: a number beside which a category stands, such as a laboratory's value and its kind, is
+ * encoded within each of these categories, too, the first GP_ENCODED_WITHIN_MOST of them.
  */
 extern gp_encoding *gp_encoder_finish(gp_encoder *encoder, bool within);
 
 /*
- * An encoding of parts that a model stored, in the order of their columns, which are copied; NULL
- * where they are none.
+ * An encoding of what a model stored, in the order of columns, which is copied; NULL where it is
+ * damaged.
  */
-extern gp_encoding *gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts);
+extern gp_encoding *gp_encoding_of(gp_env *env, const gp_encoded *encoded, int32_t nencoded);
 
 /*
  * Encodes a row into width numbers.  Ages are not known before a time is: in their place stand
@@ -176,13 +176,13 @@ extern int32_t gp_encoding_apart(const gp_encoding *encoding);
 extern void gp_encode_apart(const gp_encoding *encoding, const gp_cell *cell, double *out);
 
 /*
- * What gp_columns shows of a part: the way in a few words, and a note ("" where there is none);
- * both are cut to the room.
+ * What gp_columns shows of an encoded column: the way in a few words, and a note ("" where there is
+ * none); both are cut to the room.
  */
-extern void gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
+extern void gp_encoded_describe(const gp_encoded *encoded, char *way, size_t way_room, char *note,
 								size_t note_room);
 
-/* The same of all parts of a column, where it has any; returns its numbers. */
+/* The same of a column of the table, of all elements of a list; returns its numbers. */
 extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column, char *way,
 									size_t way_room, char *note,
 									size_t note_room);

@@ -18,22 +18,22 @@ extern uint64_t gp_category_of_number(double number);
 extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);
 #define GP_CATEGORY_NULL UINT64_C(1)	/* of a NULL */
 
-/* The columns of a part that are no categories: a number or age, and whether it is NULL. */
-extern int32_t gp_encoded_numbers(const gp_encoded *part);
+/* Its numbers that are not categories: a number or age, and whether it is NULL. */
+extern int32_t gp_encoded_numbers(const gp_encoded *encoded);
 
-/* All of its columns. */
+/* All of its numbers. */
 static inline int32_t
-gp_encoded_width(const gp_encoded *part)
+gp_encoded_width(const gp_encoded *encoded)
 {
-	return part->kind == GP_CELL_KIND ? 0 : gp_encoded_numbers(part) + part->hot;
+	return encoded->kind == GP_CELL_KIND ? 0 : gp_encoded_numbers(encoded) + encoded->hot;
 }
 
 /* A number as it is standardised: winsorised and, where that is so, its logarithm. */
 static inline double
-gp_encoded_winsorise(const gp_encoded *part, double z)
+gp_encoded_winsorise(const gp_encoded *encoded, double z)
 {
-	z = fmin(fmax(z, part->low), part->high);
-	return part->logarithm ? log1p(z) : z;
+	z = fmin(fmax(z, encoded->low), encoded->high);
+	return encoded->logarithm ? log1p(z) : z;
 }
 
 #endif							/* GP_ENCODING_INTERNAL_H */

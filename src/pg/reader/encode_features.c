@@ -58,15 +58,15 @@ read_cells(const gp_features *f, int64 row, gp_cell *cell)
 static void
 notice_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_column *column)
 {
-	for (int32_t p = 0; p < encoding->nparts; p++)
+	for (int32_t p = 0; p < encoding->nencoded; p++)
 	{
 		char		way[64];
 		char		note[128];
 
-		gp_encoded_describe(&encoding->part[p], way, sizeof(way), note, sizeof(note));
-		if (encoding->part[p].width == 0)
+		gp_encoded_describe(&encoding->encoded[p], way, sizeof(way), note, sizeof(note));
+		if (encoding->encoded[p].width == 0)
 			gp_notice(r->env, NULL, "column \"%s\" of table \"%s\" is left out of the features: %s",
-					  column[encoding->part[p].column].name, r->nodes.name, note);
+					  column[encoding->encoded[p].column].name, r->nodes.name, note);
 	}
 	if (encoding->width == 0)
 		gnngp_raise(DATA_EXCEPTION, "Name other columns, or leave \"features\" out.",
@@ -87,8 +87,8 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 
 	if (r->some)
 	{
-		if (r->encoding == NULL || r->encoding->nparts == 0 ||
-			r->encoding->part[r->encoding->nparts - 1].column != numbers->dims - 1)
+		if (r->encoding == NULL || r->encoding->nencoded == 0 ||
+			r->encoding->encoded[r->encoding->nencoded - 1].column != numbers->dims - 1)
 			gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit the model again with gp_refresh.",
 						"the feature columns of table \"%s\" have changed since the model was fitted",
 						r->nodes.name);

@@ -36,9 +36,9 @@ lay_encodings(const gnngp_task_transform *task, StringInfo parts)
 	{
 		const gp_encoding *e = task->encoding[i];
 
-		count[i] = e ? e->nparts + e->nwithin : -1;
+		count[i] = e ? e->nencoded + e->nwithin : -1;
 		if (e)
-			appendBinaryStringInfo(parts, (const char *) e->part, sizeof(gp_encoded) * count[i]);
+			appendBinaryStringInfo(parts, (const char *) e->encoded, sizeof(gp_encoded) * count[i]);
 	}
 	return count;
 }
@@ -72,20 +72,20 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forwar
 
 /* Makes the encodings of their parts; NULL where these do not fit together. */
 static gp_encoding **
-make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part, int64 nparts)
+make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *encoded, int64 nencoded)
 {
 	gp_encoding **encoding = gp_alloc_zero(env, Max(n, 1), sizeof(gp_encoding *));
 	int64		at = 0;
 
 	for (int64 i = 0; i < n; i++)
 	{
-		if (count[i] >= 0 && count[i] <= nparts - at)
-			encoding[i] = gp_encoding_of(env, part + at, (int32_t) count[i]);
+		if (count[i] >= 0 && count[i] <= nencoded - at)
+			encoding[i] = gp_encoding_of(env, encoded + at, (int32_t) count[i]);
 		if (count[i] >= 0 && encoding[i] == NULL)
 			return NULL;
 		at += Max(count[i], 0);
 	}
-	return at == nparts ? encoding : NULL;
+	return at == nencoded ? encoding : NULL;
 }
 
 /* True for names that end, and columns and targets within what there is. */

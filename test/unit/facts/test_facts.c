@@ -78,11 +78,11 @@ encode_rows(gp_env *env, int n, bool backwards)
 }
 
 static const gp_encoded *
-part_of(const gp_encoding *e, int32_t column)
+encoded_of(const gp_encoding *e, int32_t column)
 {
-	for (int32_t p = 0; p < e->nparts; p++)
-		if (e->part[p].column == column)
-			return &e->part[p];
+	for (int32_t p = 0; p < e->nencoded; p++)
+		if (e->encoded[p].column == column)
+			return &e->encoded[p];
 	return NULL;
 }
 
@@ -143,22 +143,22 @@ check_kinds(gp_env *env)
 	gp_encoding *e = encode_rows(env, 1000, false);
 	double	   *row = gp_alloc_array(env, e->width, sizeof(double));
 	double	   *sum = gp_alloc_zero(env, e->width, sizeof(double));
-	const gp_encoded *age = part_of(e, 4);
+	const gp_encoded *age = encoded_of(e, 4);
 	double		largest = 0.0;
 	char		way[64];
 	char		note[128];
 
-	is_int(part_of(e, 0)->way, GP_ENCODED_NUMBER, "a number");
-	is_int(part_of(e, 0)->width, 2, "with a column of whether it is NULL");
-	is_int(part_of(e, 1)->way, GP_ENCODED_BOTH, "an integer of three values is a number and three categories");
-	is_int(part_of(e, 1)->width, 4, "in four columns");
-	is_int(part_of(e, 2)->hot, 4, "NULL is a category of words");
-	is_int(part_of(e, 3)->way, GP_ENCODED_NAME, "a name is left out");
+	is_int(encoded_of(e, 0)->way, GP_ENCODED_NUMBER, "a number");
+	is_int(encoded_of(e, 0)->width, 2, "with a column of whether it is NULL");
+	is_int(encoded_of(e, 1)->way, GP_ENCODED_BOTH, "an integer of three values is a number and three categories");
+	is_int(encoded_of(e, 1)->width, 4, "in four columns");
+	is_int(encoded_of(e, 2)->hot, 4, "NULL is a category of words");
+	is_int(encoded_of(e, 3)->way, GP_ENCODED_NAME, "a name is left out");
 	is_int(age->way, GP_ENCODED_AGE, "a date is an age");
-	is_int(part_of(e, 5)->way, GP_ENCODED_LATER, "dates later than their rows are left out");
-	is_int(e->nparts, KINDS + 1, "a list is its numbers");
-	is_int(part_of(e, 6)[1].way, GP_ENCODED_EMPTY, "of which one is always NULL");
-	ok(part_of(e, 7)->logarithm, "a few large numbers call for a logarithm");
+	is_int(encoded_of(e, 5)->way, GP_ENCODED_LATER, "dates later than their rows are left out");
+	is_int(e->nencoded, KINDS + 1, "a list is its numbers");
+	is_int(encoded_of(e, 6)[1].way, GP_ENCODED_EMPTY, "of which one is always NULL");
+	ok(encoded_of(e, 7)->logarithm, "a few large numbers call for a logarithm");
 	for (int i = 0; i < 1000; i++)
 	{
 		char		room[32];
@@ -174,12 +174,12 @@ check_kinds(gp_env *env)
 			largest = fmax(largest, fabs(row[c]));
 		}
 	}
-	ok(fabs(sum[0]) < 1e-9 && fabs(sum[part_of(e, 1)->first]) < 1e-9 && fabs(sum[age->first]) < 1e-9,
+	ok(fabs(sum[0]) < 1e-9 && fabs(sum[encoded_of(e, 1)->first]) < 1e-9 && fabs(sum[age->first]) < 1e-9,
 	   "encoded columns have a mean of 0");
 	ok(largest < 12.0, "and ordinary sizes");
-	gp_encoded_describe(part_of(e, 3), way, sizeof(way), note, sizeof(note));
+	gp_encoded_describe(encoded_of(e, 3), way, sizeof(way), note, sizeof(note));
 	is_str(way, "left out", "what is left out says so");
-	gp_encoded_describe(part_of(e, 1), way, sizeof(way), note, sizeof(note));
+	gp_encoded_describe(encoded_of(e, 1), way, sizeof(way), note, sizeof(note));
 	is_str(way, "number, categories", "and what is not how");
 }
 
@@ -205,9 +205,9 @@ check_filled_later(gp_env *env)
 			gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);
 		}
 		of = gp_encoder_finish(e, false);
-		is_int(part_of(of, 0)->way, asked == 0 ? GP_ENCODED_NUMBER : GP_ENCODED_FILLED, "a column that is filled in later");
-		ok(asked != 0 || part_of(of, 0)->null_share < 0.02, "later rows tell nothing else");
-		is_int(part_of(of, 1)->way, GP_ENCODED_CATEGORY, "and one that is NULL at any time");
+		is_int(encoded_of(of, 0)->way, asked == 0 ? GP_ENCODED_NUMBER : GP_ENCODED_FILLED, "a column that is filled in later");
+		ok(asked != 0 || encoded_of(of, 0)->null_share < 0.02, "later rows tell nothing else");
+		is_int(encoded_of(of, 1)->way, GP_ENCODED_CATEGORY, "and one that is NULL at any time");
 		gp_free(env, of);
 	}
 }
@@ -237,7 +237,7 @@ check_later_dates(gp_env *env)
 	gp_encode(of, &cell, null);
 	gp_encode_ages(of, 55 * GP_TIME_DAY, null);
 	ok(later[0] == null[0] && later[1] == null[1], "a date in the future looks like none");
-	of->part[0].known = true;
+	of->encoded[0].known = true;
 	cell.null = false;
 	gp_encode(of, &cell, later);
 	gp_encode_ages(of, 55 * GP_TIME_DAY, later);
@@ -282,19 +282,19 @@ check_within(gp_env *env)
 	row = gp_task_columns_row(f, 0);
 	for (int k = 0; k < 3; k++)
 	{
-		bool		seen = of->part[of->part[of->nparts + k].within].category[of->part[of->nparts + k].rank]
+		bool		seen = of->encoded[of->encoded[of->nencoded + k].within].category[of->encoded[of->nencoded + k].rank]
 			!= GP_CATEGORY_NULL;
 
 		close_to(row[k], seen ? 0.5 : 0.0, 1e-6, "the last of each kind is that of its own mean and deviation");
 		close_to(row[3 + k], seen ? -0.5 / 3.0 : 0.0, 1e-6, "and so is their mean");
 	}
-	stored = gp_encoding_of(env, of->part, of->nparts + of->nwithin);
+	stored = gp_encoding_of(env, of->encoded, of->nencoded + of->nwithin);
 	is_int(stored->nwithin, 3, "a stored encoding has them");
-	of->part[of->nparts].rank = of->part[of->part[of->nparts].within].hot;
-	ok(gp_encoding_of(env, of->part, of->nparts + of->nwithin) == NULL, "one of no category is damaged");
-	of->part[of->nparts].rank = 0;
-	of->part[of->nparts].kind = GP_CELL_LIST;
-	ok(gp_encoding_of(env, of->part, of->nparts + of->nwithin) == NULL, "and so is one that would be read as a list");
+	of->encoded[of->nencoded].rank = of->encoded[of->encoded[of->nencoded].within].hot;
+	ok(gp_encoding_of(env, of->encoded, of->nencoded + of->nwithin) == NULL, "one of no category is damaged");
+	of->encoded[of->nencoded].rank = 0;
+	of->encoded[of->nencoded].kind = GP_CELL_LIST;
+	ok(gp_encoding_of(env, of->encoded, of->nencoded + of->nwithin) == NULL, "and so is one that would be read as a list");
 	gp_task_columns_free(f);
 }
 
@@ -305,10 +305,10 @@ check_order_of_rows(gp_env *env)
 	int			n = 3 * GP_ENCODER_ROWS;
 	gp_encoding *one = encode_rows(env, n, false);
 	gp_encoding *other = encode_rows(env, n, true);
-	gp_encoding *stored = gp_encoding_of(env, one->part, one->nparts);
+	gp_encoding *stored = gp_encoding_of(env, one->encoded, one->nencoded);
 
-	ok(one->nparts == other->nparts &&
-	   memcmp(one->part, other->part, one->nparts * sizeof(gp_encoded)) == 0, "the order of rows does not matter");
+	ok(one->nencoded == other->nencoded &&
+	   memcmp(one->encoded, other->encoded, one->nencoded * sizeof(gp_encoded)) == 0, "the order of rows does not matter");
 	is_int(stored->width, one->width, "a stored encoding has the same width");
 }
 

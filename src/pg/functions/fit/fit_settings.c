@@ -79,8 +79,8 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
 	};
 	if (data->encoding)
 	{
-		problem->encoding = (const double *) data->encoding->part;
-		problem->encoding_rows = data->encoding->nparts;
+		problem->encoding = (const double *) data->encoding->encoded;
+		problem->encoding_rows = data->encoding->nencoded;
 		problem->encoding_cols = GNNGP_ENCODED_DOUBLES;
 	}
 	while (strcmp(settings->strategy, gp_strategy_names[problem->strategy]) != 0)

@@ -73,17 +73,17 @@ gives_away(disguise *d, double much)
 								  (!d->r->asks_column && much > OF_BEST_FACT * told_by_facts(d))));
 }
 
-/* Looks at each column of a part whose numbers begin at a column of the rows. */
+/* Looks at each column of a joined table whose numbers begin at a column of the rows. */
 static void
-look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
+look_at_joined(disguise *d, const gnngp_joined *joined, int32 first, bool own)
 {
 	const gnngp_task_reading *r = d->r;
-	const gp_encoding *encoding = r->transform->encoding[part->encoding];
+	const gp_encoding *encoding = r->transform->encoding[joined->encoding];
 
-	for (int32 p = 0; p < encoding->nparts; p++)
+	for (int32 p = 0; p < encoding->nencoded; p++)
 	{
-		const gp_encoded *e = &encoding->part[p];
-		const gnngp_cell_source *cell = &part->cell[e->column];
+		const gp_encoded *e = &encoding->encoded[p];
+		const gnngp_cell_source *cell = &joined->cell[e->column];
 		double		much = e->width == 0 || cell->target || cell->known || cell->name == NULL ||
 			list_member_ptr(d->noticed, cell->name) ? 0.0 :
 			explained_share(d, first + e->first, e->width);
@@ -151,9 +151,9 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 	gp_sort(r->env, sorted, labels->n, sizeof(gp_time), gp_compare_int64, NULL);
 	d.newest = sorted[(int64) ((1.0 - NEWEST_LABELS) * (double) (labels->n - 1))];
 	gp_free(r->env, sorted);
-	for (int p = 0; p < r->own->nparts; p++)
+	for (int p = 0; p < r->own->njoined; p++)
 		if (r->own_group[p] >= 0)
-			look_at_part(&d, &r->own->part[p],
+			look_at_joined(&d, &r->own->joined[p],
 						 gp_task_columns_group_first(r->columns, r->own_group[p]), true);
 	for (int i = 0; i < r->nfact_sources; i++)
 	{
@@ -164,10 +164,10 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 														   &columns);
 		int32		count = first + columns - 1;	/* COUNT, or whether there are none */
 
-		for (int p = 0; p < facts->join->nparts; p++)
+		for (int p = 0; p < facts->join->njoined; p++)
 		{
-			look_at_part(&d, &facts->join->part[p], first, false);
-			first += r->transform->encoding[facts->join->part[p].encoding]->width;
+			look_at_joined(&d, &facts->join->joined[p], first, false);
+			first += r->transform->encoding[facts->join->joined[p].encoding]->width;
 		}
 		if (facts->time_column < 0)
 			look_at_number(&d, facts, count);
@@ -180,15 +180,15 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 static void
 clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *labelled)
 {
-	const gnngp_part *part = &r->own->part[p];
-	const gp_encoding *encoding = r->transform->encoding[part->encoding];
+	const gnngp_joined *joined = &r->own->joined[p];
+	const gp_encoding *encoding = r->transform->encoding[joined->encoding];
 	int32		group = gp_task_columns_group_first(r->columns, r->own_group[p]);
 	const gnngp_cell_source *noticed = NULL;
 
-	for (int32 k = 0; k < encoding->nparts; k++)
+	for (int32 k = 0; k < encoding->nencoded; k++)
 	{
-		const gp_encoded *e = &encoding->part[k];
-		const gnngp_cell_source *cell = &part->cell[e->column];
+		const gp_encoded *e = &encoding->encoded[k];
+		const gnngp_cell_source *cell = &joined->cell[e->column];
 		int32		first = group + e->first;
 
 		if (e->width == 0 || cell->target || cell->known ||
@@ -237,12 +237,12 @@ gnngp_clear_later(const gnngp_task_reading *r, int64 nlabelled)
 {
 	gp_timed   *labelled = gp_by_time(r->env, nlabelled, r->as_of);
 
-	for (int p = 0; p < r->own->nparts; p++)
-		if (r->own_group[p] >= 0 && (r->own->part[p].level == 0 ||
-									 r->own->part[p].encoding >= r->schema->ntables))
+	for (int p = 0; p < r->own->njoined; p++)
+		if (r->own_group[p] >= 0 && (r->own->joined[p].level == 0 ||
+									 r->own->joined[p].encoding >= r->schema->ntables))
 			clear_own(r, p, nlabelled, labelled);
 	for (int i = 0; i < r->nfact_sources; i++)
-		if (r->fact_source[i].part == 0 && r->fact_source[i].time_column < 0)
+		if (r->fact_source[i].joined == 0 && r->fact_source[i].time_column < 0)
 			clear_children(r, &r->fact_source[i], nlabelled, labelled);
 	gp_free(r->env, labelled);
 }

@@ -13,18 +13,18 @@
 
 /* ---- the columns ---- */
 
-/* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
+/* Notes which numbers of a joined table, from one of the fact on, tell what is asked for. */
 static void
-find_target(gnngp_fact_source *facts, const gnngp_part *part, const gp_encoding *encoding,
+find_target(gnngp_fact_source *facts, const gnngp_joined *joined, const gp_encoding *encoding,
 			int32 first)
 {
-	for (int i = 0; i < encoding->nparts && facts->target_column < 0; i++)
+	for (int i = 0; i < encoding->nencoded && facts->target_column < 0; i++)
 	{
-		const gp_encoded *e = &encoding->part[i];
+		const gp_encoded *e = &encoding->encoded[i];
 
-		if (!part->cell[e->column].target || e->width == 0)
+		if (!joined->cell[e->column].target || e->width == 0)
 			continue;
-		facts->target_column = part->first + e->column;
+		facts->target_column = joined->first + e->column;
 		facts->target_first = first + e->first;
 		facts->target_width = e->width;
 	}
@@ -44,18 +44,18 @@ declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 	gp_aggregates usual = aggregates(r, facts->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
 									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
 
-	usual.joint = facts->time_column >= 0 && facts->part == 0;
+	usual.joint = facts->time_column >= 0 && facts->joined == 0;
 	memset(facts->columns, -1, sizeof(facts->columns));
 	facts->target_column = -1;
-	for (int p = 0; p < facts->join->nparts; p++)
+	for (int p = 0; p < facts->join->njoined; p++)
 	{
-		const gnngp_part *part = &facts->join->part[p];
-		const gp_encoding *encoding = r->transform->encoding[part->encoding];
+		const gnngp_joined *joined = &facts->join->joined[p];
+		const gp_encoding *encoding = r->transform->encoding[joined->encoding];
 
 		if (facts->timed)
-			find_target(facts, part, encoding, facts->width);
+			find_target(facts, joined, encoding, facts->width);
 		facts->width += encoding->width;
-		if (part->level == 0)
+		if (joined->level == 0)
 			facts->apart += gp_encoding_apart(encoding);
 	}
 	facts->columns[GNNGP_FACTS_ALL] = gp_task_columns_relation(r->columns, facts->name,
@@ -69,7 +69,7 @@ declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 static void
 declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
-	int32		nwithin = r->transform->encoding[facts->join->part[0].encoding]->nwithin;
+	int32		nwithin = r->transform->encoding[facts->join->joined[0].encoding]->nwithin;
 	gp_aggregates each = aggregates(r, facts->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
 									GP_FACTS_MEAN);
 	gp_aggregates change = aggregates(r, GP_FACTS_CHANGE | GP_FACTS_SPREAD);
@@ -110,13 +110,13 @@ declare(gnngp_task_reading *r)
 	int32		target_width = r->transform->target.width;
 
 	r->columns = gp_task_columns_create(r->env, r->n, r->as_of);
-	r->own_group = palloc(sizeof(int32) * r->own->nparts);
-	for (int p = 0; p < r->own->nparts; p++)
+	r->own_group = palloc(sizeof(int32) * r->own->njoined);
+	for (int p = 0; p < r->own->njoined; p++)
 	{
-		int32		width = r->transform->encoding[r->own->part[p].encoding]->width;
+		int32		width = r->transform->encoding[r->own->joined[p].encoding]->width;
 
 		r->own_group[p] = width == 0 ? -1 :
-			gp_task_columns_group(r->columns, r->own->part[p].name, "columns", width);
+			gp_task_columns_group(r->columns, r->own->joined[p].name, "columns", width);
 	}
 	r->calendar = gp_task_columns_calendar(r->columns);
 	for (int i = 0; i < r->nfact_sources; i++)
@@ -169,7 +169,7 @@ gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *label
 		most = Max(most, told[i] = told_by(r, &r->fact_source[i], labels));
 	for (int i = 0; i < r->nfact_sources; i++)
 		for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
-			if (r->fact_source[i].part > 0 && r->fact_source[i].columns[k] >= 0 &&
+			if (r->fact_source[i].joined > 0 && r->fact_source[i].columns[k] >= 0 &&
 				(told[i] == 0.0 || told[i] < TELLING * most))
 			{
 				int32		width;
@@ -189,30 +189,32 @@ typedef struct own_rows
 	gp_cell    *cell;
 	double	   *encoded;
 	double	   *aged;
-	gp_time    *from;			/* of each part */
+	gp_time    *from;			/* of each joined table */
 	bool	   *seen;			/* of each entity */
 } own_rows;
 
-/* From when on a part of an entity is known: not before what refers to it, but for the entity. */
+/* From when on what an entity refers to is known: not before what refers to it. */
 static gp_time
-visible_from(const gnngp_part *part, const gp_time *above, const Datum *values, const bool *nulls)
+visible_from(const gnngp_joined *joined, const gp_time *above, const Datum *values,
+			 const bool *nulls)
 {
-	if (part->level == 0)
+	if (joined->level == 0)
 		return GP_TIME_ALWAYS;
-	return part->visible < 0 ? above[part->level - 1] :
-		Max(above[part->level - 1], gnngp_time_of(values[part->visible], nulls[part->visible]));
+	return joined->visible < 0 ? above[joined->level - 1] :
+		Max(above[joined->level - 1],
+			gnngp_time_of(values[joined->visible], nulls[joined->visible]));
 }
 
-/* Puts a part of an entity into the columns of its rows, as of times behind that. */
+/* Puts a row joined to an entity into the columns of its rows, as of times behind that. */
 static void
-put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, const bool *nulls)
+put_joined(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, const bool *nulls)
 {
 	gnngp_task_reading *r = o->r;
-	const gnngp_part *part = &r->own->part[p];
-	const gp_encoding *encoding = r->transform->encoding[part->encoding];
+	const gnngp_joined *joined = &r->own->joined[p];
+	const gp_encoding *encoding = r->transform->encoding[joined->encoding];
 
 	if (r->own_group[p] < 0 ||
-		!gnngp_encode_part(part, encoding, values, nulls, p == 0, o->cell, o->encoded))
+		!gnngp_encode_joined(joined, encoding, values, nulls, p == 0, o->cell, o->encoded))
 		return;
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
@@ -244,12 +246,12 @@ own_row(void *state, const Datum *values, const bool *nulls)
 					"table \"%s\" repeats the id %s", r->schema->table[r->entity].table.name,
 					gnngp_id_name(&id));
 	o->seen[entity] = true;
-	for (int p = 0; p < r->own->nparts; p++)
+	for (int p = 0; p < r->own->njoined; p++)
 	{
-		const gnngp_part *part = &r->own->part[p];
+		const gnngp_joined *joined = &r->own->joined[p];
 
-		from[part->level] = o->from[p] = visible_from(part, from, values, nulls);
-		put_part(o, p, entity, o->from[p], values, nulls);
+		from[joined->level] = o->from[p] = visible_from(joined, from, values, nulls);
+		put_joined(o, p, entity, o->from[p], values, nulls);
 	}
 	for (int i = 0; i < r->nfact_sources; i++)
 	{
@@ -263,18 +265,18 @@ own_row(void *state, const Datum *values, const bool *nulls)
 			facts->entity_key[entity] = gnngp_number_add(&facts->keys, &key);
 		}
 		if (facts->entity_key_from)
-			facts->entity_key_from[entity] = o->from[facts->part];
+			facts->entity_key_from[entity] = o->from[facts->joined];
 	}
 }
 
-/* Room for the cells of any part. */
+/* Room for the cells of any joined table. */
 static gp_cell *
 room_for_cells(const gnngp_join *j)
 {
 	int			n = 1;
 
-	for (int p = 0; p < j->nparts; p++)
-		n = Max(n, j->part[p].ncells);
+	for (int p = 0; p < j->njoined; p++)
+		n = Max(n, j->joined[p].ncells);
 	return palloc(sizeof(gp_cell) * n);
 }
 
@@ -284,11 +286,11 @@ read_own(gnngp_task_reading *r)
 	own_rows	o = {.r = r,.cell = room_for_cells(r->own)};
 	int			width = 1;
 
-	for (int p = 0; p < r->own->nparts; p++)
-		width = Max(width, r->transform->encoding[r->own->part[p].encoding]->width);
+	for (int p = 0; p < r->own->njoined; p++)
+		width = Max(width, r->transform->encoding[r->own->joined[p].encoding]->width);
 	o.encoded = palloc(sizeof(double) * width);
 	o.aged = palloc(sizeof(double) * width);
-	o.from = palloc(sizeof(gp_time) * r->own->nparts);
+	o.from = palloc(sizeof(gp_time) * r->own->njoined);
 	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
 	for (int i = 0; i < r->nfact_sources; i++)
 	{
@@ -297,7 +299,7 @@ read_own(gnngp_task_reading *r)
 		facts->keys.env = r->env;
 		facts->entity_key = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
 		memset(facts->entity_key, -1, sizeof(int32) * r->entities.n);
-		if (facts->part > 0)
+		if (facts->joined > 0)
 			facts->entity_key_from = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
 	}
 	gnngp_give_keys(&r->own->query, &r->entities);
@@ -323,10 +325,10 @@ typedef struct fact_rows
 static void
 hide_kinds(const gnngp_join *j, const Datum *values, const bool *nulls, gp_cell *cell)
 {
-	for (int c = 0; c < j->part[0].ncells; c++)
+	for (int c = 0; c < j->joined[0].ncells; c++)
 	{
-		int			relation = j->part[0].cell[c].relation;
-		const gnngp_part *parent = relation < 0 ? NULL : gnngp_join_parent(j, relation);
+		int			relation = j->joined[0].cell[c].relation;
+		const gnngp_joined *parent = relation < 0 ? NULL : gnngp_join_parent(j, relation);
 
 		if (relation >= 0 &&
 			(parent == NULL || nulls[parent->there] || !DatumGetBool(values[parent->there])))
@@ -351,12 +353,13 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 
 	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan[GNNGP_FACTS_ALL], key))
 		return;
-	for (int p = 0; p < facts->join->nparts; p++)
+	for (int p = 0; p < facts->join->njoined; p++)
 	{
-		const gnngp_part *part = &facts->join->part[p];
-		const gp_encoding *encoding = f->r->transform->encoding[part->encoding];
-		bool		there = gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
-		int32		napart = part->level == 0 ? gp_encoding_apart(encoding) : 0;
+		const gnngp_joined *joined = &facts->join->joined[p];
+		const gp_encoding *encoding = f->r->transform->encoding[joined->encoding];
+		bool		there = gnngp_encode_joined(joined, encoding, values, nulls, false, f->cell,
+												at);
+		int32		napart = joined->level == 0 ? gp_encoding_apart(encoding) : 0;
 
 		if (there)
 			gp_encode_ages(encoding, own, at);
@@ -413,7 +416,7 @@ follow_pace(gnngp_task_reading *r)
 	{
 		gnngp_fact_source *facts = &r->fact_source[i];
 
-		if (facts->part == 0 || r->schema->relation[facts->relation].child != r->entity)
+		if (facts->joined == 0 || r->schema->relation[facts->relation].child != r->entity)
 			continue;
 		set_keys(r, facts);
 		gap = Max(gap, gp_facts_median_gap(r->env, r->n, facts->row_key, r->as_of));
@@ -474,7 +477,7 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 	if (r->transform->half_life == 0)
 		follow_pace(r);
 	for (int i = 0; i < r->nfact_sources; i++)
-		if (r->fact_source[i].part == 0 || !is_left_out(r, &r->fact_source[i]))
+		if (r->fact_source[i].joined == 0 || !is_left_out(r, &r->fact_source[i]))
 			read_source(r, &r->fact_source[i]);
 	if (r->joint >= 0)
 		gp_task_columns_fill_joint(r->columns, r->joint);

@@ -228,15 +228,15 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	return live;
 }
 
-/* True for an encoding of the cells that a part has. */
+/* True for an encoding of the cells that a joined table has. */
 static bool
-encodes(const gp_encoding *e, const gnngp_part *part)
+encodes(const gp_encoding *e, const gnngp_joined *joined)
 {
 	bool		fits = e != NULL;
 
-	for (int32 p = 0; fits && p < e->nparts; p++)
-		fits = e->part[p].column < part->ncells &&
-			e->part[p].kind == (int32) part->cell[e->part[p].column].type.kind;
+	for (int32 p = 0; fits && p < e->nencoded; p++)
+		fits = e->encoded[p].column < joined->ncells &&
+			e->encoded[p].kind == (int32) joined->cell[e->encoded[p].column].type.kind;
 	return fits;
 }
 
@@ -248,12 +248,12 @@ check_encodings(const gnngp_live_rows *live)
 	bool		fits = r->transform->nencodings ==
 		gnngp_key_encoding(r->schema, r->schema->nrelations);
 
-	for (int p = 0; fits && p < r->own->nparts; p++)
-		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);
+	for (int p = 0; fits && p < r->own->njoined; p++)
+		fits = encodes(r->transform->encoding[r->own->joined[p].encoding], &r->own->joined[p]);
 	for (int i = 0; i < r->nfact_sources; i++)
-		for (int p = 0; fits && p < r->fact_source[i].join->nparts; p++)
-			fits = encodes(r->transform->encoding[r->fact_source[i].join->part[p].encoding],
-						   &r->fact_source[i].join->part[p]);
+		for (int p = 0; fits && p < r->fact_source[i].join->njoined; p++)
+			fits = encodes(r->transform->encoding[r->fact_source[i].join->joined[p].encoding],
+						   &r->fact_source[i].join->joined[p]);
 	if (!fits)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it again with gp_refresh.",
 					"the tables of task \"%s\" are not those that its model was fitted on",

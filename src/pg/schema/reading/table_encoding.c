@@ -12,7 +12,7 @@
 /* A look at a table. */
 typedef struct look
 {
-	const gnngp_part *part;
+	const gnngp_joined *joined;
 	int			visible;		/* the query's column of the row's time; -1: without time */
 	gp_encoder *encoder;
 	gp_cell    *cell;
@@ -24,7 +24,7 @@ static void
 look_row(void *state, const Datum *values, const bool *nulls)
 {
 	const look *l = state;
-	const gnngp_part *p = l->part;
+	const gnngp_joined *p = l->joined;
 	gp_time		at = l->visible < 0 ? GP_TIME_ALWAYS :
 		gnngp_time_of(values[l->visible], nulls[l->visible]);
 	uint64		identity = (uint64) DatumGetInt64(values[l->identity]);
@@ -66,26 +66,26 @@ gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 		gnngp_join_key(j, key, NULL);
 	else
 		gnngp_join_row(j);
-	l.part = &j->part[0];
-	l.visible = l.part->visible;
+	l.joined = &j->joined[0];
+	l.visible = l.joined->visible;
 	/* Children, and keys, are looked at as of the time of the row that they are part of. */
 	if (encoding >= s->ntables && t->time >= 0)
 		l.visible = gnngp_query_add_text(&j->query, TIMESTAMPTZOID, gnngp_time_expression(t, "t"));
-	bool	   *known = palloc(sizeof(bool) * Max(l.part->ncells, 1));
-	gp_cell_kind *kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
-	for (int i = 0; i < l.part->ncells; i++)
+	bool	   *known = palloc(sizeof(bool) * Max(l.joined->ncells, 1));
+	gp_cell_kind *kind = palloc(sizeof(gp_cell_kind) * Max(l.joined->ncells, 1));
+	for (int i = 0; i < l.joined->ncells; i++)
 	{
-		const gnngp_cell_source *c = &l.part->cell[i];
+		const gnngp_cell_source *c = &l.joined->cell[i];
 
 		kind[i] = c->type.kind;
 		/* What is asked for is filled in later. */
 		known[i] = c->known || (c->target && c->type.kind != GP_CELL_TIME);
 	}
-	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
-	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind,
+	l.cell = palloc(sizeof(gp_cell) * Max(l.joined->ncells, 1));
+	l.encoder = gp_encoder_create(s->env, l.joined->ncells, kind,
 								  l.visible < 0 ? before : before - 1, known);
-	for (int i = 0; i < l.part->ncells; i++)
-		if (gnngp_cell_totals(s, &l.part->cell[i]) >= 0)
+	for (int i = 0; i < l.joined->ncells; i++)
+		if (gnngp_cell_totals(s, &l.joined->cell[i]) >= 0)
 			gp_encoder_total(l.encoder, i);
 	l.identity = gnngp_query_add_text(&j->query, INT8OID, identity_of(t));
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
@@ -93,26 +93,26 @@ gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 }
 
 bool
-gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
+gnngp_encode_joined(const gnngp_joined *joined, const gp_encoding *encoding, const Datum *values,
 				  const bool *nulls, bool own, gp_cell *cell, double *out)
 {
 	int			read = -1;
 
-	if (part->there >= 0 && (nulls[part->there] || !DatumGetBool(values[part->there])))
+	if (joined->there >= 0 && (nulls[joined->there] || !DatumGetBool(values[joined->there])))
 	{
 		memset(out, 0, sizeof(double) * encoding->width);
 		return false;
 	}
-	for (int p = 0; p < encoding->nparts; p++)
+	for (int p = 0; p < encoding->nencoded; p++)
 	{
-		int			i = encoding->part[p].column;
-		int			at = part->first + i;
+		int			i = encoding->encoded[p].column;
+		int			at = joined->first + i;
 
 		/* What is left out is not read, nor is a list for each of its numbers. */
-		if (i == read || (encoding->part[p].width == 0 && encoding->part[p].hot == 0))
+		if (i == read || (encoding->encoded[p].width == 0 && encoding->encoded[p].hot == 0))
 			continue;
-		gnngp_read_cell(&part->cell[i].type, values[at], nulls[at] ||
-						(own && part->cell[i].target), &cell[i]);
+		gnngp_read_cell(&joined->cell[i].type, values[at], nulls[at] ||
+						(own && joined->cell[i].target), &cell[i]);
 		read = i;
 	}
 	gp_encode(encoding, cell, out);

@@ -99,11 +99,11 @@ add_time(gnngp_join *j, const char *expression)
 	appendStringInfo(&j->visible, "%s%s", j->visible.len > 0 ? ", " : "", expression);
 }
 
-/* True where a join has room for another part, and for some more. */
+/* True where a join has room for another table, and for some more. */
 static bool
 has_room(gnngp_join *j, int more)
 {
-	bool		room = j->nparts < GNNGP_MOST_PARTS - more;
+	bool		room = j->njoined < GNNGP_MOST_JOINED - more;
 
 	j->cut = j->cut || !room;
 	return room;
@@ -119,15 +119,15 @@ cell_of(const gnngp_schema *s, const gnngp_cell_source *cell, const char *alias)
 		gnngp_moment_expression(&t->column[gnngp_table_find_column(t, cell->name)].column, alias);
 }
 
-/* Adds a part, and selects its cells. */
+/* Adds a joined table, and selects its cells. */
 static void
-add_part(gnngp_join *j, gnngp_part part)
+add_joined(gnngp_join *j, gnngp_joined joined)
 {
-	part.first = list_length(j->query.types);
-	for (int i = 0; i < part.ncells; i++)
-		gnngp_query_add(&j->query, part.cell[i].type.read_as, "%s",
-						cell_of(j->schema, &part.cell[i], part.alias));
-	j->part[j->nparts++] = part;
+	joined.first = list_length(j->query.types);
+	for (int i = 0; i < joined.ncells; i++)
+		gnngp_query_add(&j->query, joined.cell[i].type.read_as, "%s",
+						cell_of(j->schema, &joined.cell[i], joined.alias));
+	j->joined[j->njoined++] = joined;
 }
 
 /*
@@ -139,7 +139,7 @@ add_row(gnngp_join *j, int relation, const char *name, const char *alias, const 
 {
 	int			table = relation < 0 ? j->table : j->schema->relation[relation].parent;
 	const gnngp_schema_table *t = &j->schema->table[table];
-	gnngp_part	row = {.name = name,.relation = relation,.alias = alias,.encoding = table,
+	gnngp_joined	row = {.name = name,.relation = relation,.alias = alias,.encoding = table,
 		.table = table,.level = level,.visible = -1};
 
 	row.there = there ? gnngp_query_add(&j->query, BOOLOID, "%s", there) : -1;
@@ -153,7 +153,7 @@ add_row(gnngp_join *j, int relation, const char *name, const char *alias, const 
 		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
 	}
 	row.cell = table_cells(j->schema, table, &row.ncells);
-	add_part(j, row);
+	add_joined(j, row);
 }
 
 void
@@ -170,24 +170,24 @@ gnngp_join_as_of(gnngp_join *j)
 }
 
 void
-gnngp_join_key(gnngp_join *j, int relation, const gnngp_part *parent)
+gnngp_join_key(gnngp_join *j, int relation, const gnngp_joined *parent)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source));
 
 	*cell = key_cell(j->schema, relation, GP_CELL_KEY);
-	add_part(j, (gnngp_part) {.name = r->name,.relation = relation,.alias = j->root,
+	add_joined(j, (gnngp_joined) {.name = r->name,.relation = relation,.alias = j->root,
 		.encoding = gnngp_key_encoding(j->schema, relation),.table = r->child,
 		.level = parent ? parent->level : 0,.there = parent ? parent->there : -1,
 		.visible = parent ? parent->visible : -1,.ncells = 1,.cell = cell});
 }
 
-const gnngp_part *
+const gnngp_joined *
 gnngp_join_parent(const gnngp_join *j, int relation)
 {
-	for (int p = 0; p < j->nparts; p++)
-		if (j->part[p].level == 1 && j->part[p].relation == relation)
-			return &j->part[p];
+	for (int p = 0; p < j->njoined; p++)
+		if (j->joined[p].level == 1 && j->joined[p].relation == relation)
+			return &j->joined[p];
 	return NULL;
 }
 
@@ -201,7 +201,7 @@ gnngp_join_keys(gnngp_join *j)
 		const gnngp_schema_relation *relation = &s->relation[r];
 		bool		is_used = relation->child == j->table && relation->n == 1 &&
 			s->table[j->table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
-		const gnngp_part *parent = is_used ? gnngp_join_parent(j, r) : NULL;
+		const gnngp_joined *parent = is_used ? gnngp_join_parent(j, r) : NULL;
 
 		if (parent && has_room(j, 0))
 			gnngp_join_key(j, r, parent);
@@ -214,7 +214,7 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	const gnngp_schema_table *t = &j->schema->table[r->parent];
-	const char *alias = psprintf("p%d", j->nparts);
+	const char *alias = psprintf("p%d", j->njoined);
 
 	appendStringInfo(&j->tables, " LEFT JOIN %s %s ON %s", t->table.quoted, alias,
 					 gnngp_join_equals(j->schema, r, child, alias));
@@ -352,9 +352,9 @@ rollup_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of,
 #define MEAN "sum(%1$s) OPERATOR(pg_catalog./) count(%1$s)"
 #define MEAN_OF_DIFFERENT "CASE WHEN min(%1$s) OPERATOR(pg_catalog.<) max(%1$s) THEN " MEAN " END"
 
-/* Adds the cells that aggregate the numbers of a part. */
+/* Adds the cells that aggregate the numbers of a joined table. */
 static void
-rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_part *p, const char *mean, bool sums)
+rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, const char *mean, bool sums)
 {
 	for (int i = 0; i < p->ncells && u->ncells < GP_ENCODED_LIST - 2; i++)
 	{
@@ -423,8 +423,8 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 		appendStringInfo(&list, ", min(greatest(%s)) AS v", j->visible.data);
 	else
 		rollup_number(s, u, &list);
-	for (int i = 0; i < j->nparts && !u->timed; i++)
-		rollup_row(u, &list, &j->part[i], MEAN, i == 0);
+	for (int i = 0; i < j->njoined && !u->timed; i++)
+		rollup_row(u, &list, &j->joined[i], MEAN, i == 0);
 	u->select = list.data;
 	u->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
 						 j->visible.len > 0 && parent->time >= 0
@@ -493,7 +493,7 @@ join_rolled_up(gnngp_join *j, const gnngp_rollup *u, const char *alias)
 static void
 add_rollup(gnngp_join *j, const gnngp_rollup *u, int encoding, const char *alias)
 {
-	add_part(j, (gnngp_part) {.name = j->schema->relation[u->relation].name,
+	add_joined(j, (gnngp_joined) {.name = j->schema->relation[u->relation].name,
 		.relation = u->relation,.alias = alias,.encoding = encoding,.table = -1,.there = -1,
 		.visible = -1,.ncells = u->ncells,.cell = u->cell});
 }
@@ -510,7 +510,7 @@ gnngp_join_totals(gnngp_join *j, int relation)
 	if (d->visible.len == 0)
 		return -1;
 	rollup_number(j->schema, &u, &list);
-	rollup_row(&u, &list, &d->part[0], MEAN_OF_DIFFERENT, true);
+	rollup_row(&u, &list, &d->joined[0], MEAN_OF_DIFFERENT, true);
 	/* A fact of a day may be as early as its row of that day. */
 	appendStringInfo(&list, ", max(%s) AS v", j->schema->table[d->table].time >= 0 ?
 					 gnngp_time_expression(&j->schema->table[d->table], "d") :
@@ -563,9 +563,9 @@ rollup_context(void *arg)
 {
 	const gnngp_join *j = arg;
 
-	for (int p = 0; p < j->nparts; p++)
-		if (j->part[p].table < 0)
-			errcontext("adding up the rows of %s", j->part[p].name);
+	for (int p = 0; p < j->njoined; p++)
+		if (j->joined[p].table < 0)
+			errcontext("adding up the rows of %s", j->joined[p].name);
 }
 
 void

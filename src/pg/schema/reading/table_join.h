@@ -8,7 +8,7 @@
 
 /* ---- what a query joins (table_join.c) ---- */
 
-#define GNNGP_MOST_PARTS 40		/* tables that one query joins, at most */
+#define GNNGP_MOST_JOINED 40		/* tables that one query joins, at most */
 #define GNNGP_MOST_LEVELS 3		/* up from a row */
 
 /* An expression that a query reads as a cell. */
@@ -27,7 +27,7 @@ typedef struct gnngp_cell_source
  * A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part
  * of them.
  */
-typedef struct gnngp_part
+typedef struct gnngp_joined
 {
 	const char *name;			/* of what it is to the rows */
 	int			relation;		/* by which it is joined, the last one; -1: the row itself */
@@ -41,7 +41,7 @@ typedef struct gnngp_part
 	int			there;
 	int			visible;		/* the query's column of its own time; -1: without time */
 	int			first;			/* the query's column of its first cell */
-} gnngp_part;
+} gnngp_joined;
 
 /* Children without a time of their own, which are part of their parents' rows. */
 typedef struct gnngp_rollup
@@ -68,14 +68,14 @@ typedef struct gnngp_join
 	const char *asked;
 	gnngp_query query;
 	StringInfoData tables;		/* what is joined */
-	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
+	StringInfoData visible;		/* arguments of greatest(): the times of all that is joined */
 	StringInfoData first;		/* arguments of least(): of the first child by each rollup */
 	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
 	int		   *nearest;		/* how many keys away each table is; NULL: no matter */
-	bool		cut;			/* there is more to join than that many parts */
+	bool		cut;			/* there is more to join than is joined */
 	const gnngp_schema_relation *late;	/* by which rows come to refer to later ones; NULL: none */
-	int			nparts;
-	gnngp_part	part[GNNGP_MOST_PARTS];
+	int			njoined;
+	gnngp_joined	joined[GNNGP_MOST_JOINED];
 } gnngp_join;
 
 /* Makes the rollups of a schema. */
@@ -101,8 +101,8 @@ extern gnngp_join *gnngp_join_open(const gnngp_schema *s, int table);
 extern void gnngp_join_sample(gnngp_join *j, int64 many, int64 drawn);
 
 /*
- * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
- * on, three levels up; then the rollups of its row, or one.  Cells of all parts are selected.
+ * Adds the table's row; then its parents but for one (a relation, or -1), theirs, and so
+ * on, three levels up; then the rollups of its row, or one.  The cells of all are selected.
  */
 extern void gnngp_join_row(gnngp_join *j);
 extern void gnngp_join_parents(gnngp_join *j, int but);
@@ -111,8 +111,8 @@ extern void gnngp_join_rollup(gnngp_join *j, int rollup);
 
 /*
  * Adds how many children a row has by a relation, the sum of each number of theirs, and the mean
- * where it differs, whatever their times, as a part.  Returns the query's column of the time of the last one; -1:
- * they have none, and nothing is added.
+ * where it differs, whatever their times.  Returns the query's column of the time of the last one;
+ * -1: they have none, and nothing is added.
  */
 extern int	gnngp_join_totals(gnngp_join *j, int relation);
 
@@ -126,14 +126,14 @@ extern void gnngp_join_as_of(gnngp_join *j);
 extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 
 /*
- * Adds which rows a row refers to, as parts: by each key of one column, or by that of a relation,
- * which is known when the parent is; NULL: always.
+ * Adds which rows a row refers to, as joined rows: by each key of one column, or by that of a
+ * relation, which is known when the parent is; NULL: always.
  */
 extern void gnngp_join_keys(gnngp_join *j);
-extern void gnngp_join_key(gnngp_join *j, int relation, const gnngp_part *parent);
+extern void gnngp_join_key(gnngp_join *j, int relation, const gnngp_joined *parent);
 
-/* The part that is the parent of a row by a relation, or NULL. */
-extern const gnngp_part *gnngp_join_parent(const gnngp_join *j, int relation);
+/* The joined table that is the parent of a row by a relation, or NULL. */
+extern const gnngp_joined *gnngp_join_parent(const gnngp_join *j, int relation);
 
 /*
  * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the
@@ -145,7 +145,7 @@ extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *s
 /* Has the row never be known. */
 extern void gnngp_join_never(gnngp_join *j);
 
-/* Selects the latest time of all parts, as timestamptz: -infinity without any. */
+/* Selects the latest time of all that is joined, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);
 
 /* ---- columns that are totals of facts (totals.c) ---- */
@@ -166,10 +166,10 @@ extern int	gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_source *cel
 extern gp_encoding *gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before);
 
 /*
- * The numbers of a part of a row; false, and 0, where it is not there.  Room for the cells is the
- * caller's.
+ * The numbers of a joined table's row; false, and 0, where it is not there.  Room for the cells is
+ * the caller's.
  */
-extern bool gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding,
+extern bool gnngp_encode_joined(const gnngp_joined *joined, const gp_encoding *encoding,
 							  const Datum *values, const bool *nulls, bool own, gp_cell *cell,
 							  double *out);
 

@@ -192,49 +192,50 @@ add_grandchildren(gnngp_task_reading *r, const gnngp_fact_source *children)
 }
 
 /*
- * The relation by which asked rows refer to what refers to a part by another, on the way to that:
- * applications to jobs, where these refer to the company that is two keys away.  All applications
- * for its jobs are then facts, with what was answered before; -1: it is not so.
+ * The relation by which asked rows refer to what refers to a joined table by another, on the way to
+ * it: applications to jobs, where these refer to the company that is two keys away.  All
+ * applications for its jobs are then facts, with what was answered before; -1: it is not so.
  */
 static int
-relation_of_answers(const gnngp_task_reading *r, int part, int relation)
+relation_of_answers(const gnngp_task_reading *r, int joined, int relation)
 {
-	const gnngp_part *to = &r->own->part[part];
+	const gnngp_joined *to = &r->own->joined[joined];
 
 	if (!r->asks_column || to->level != 2 || to->relation != relation ||
 		r->schema->table[r->entity].time < 0)
 		return -1;
-	/* What leads to a part stands before it. */
+	/* What leads to a table stands before it. */
 	while (to->level > 1)
 		to--;
 	return to->relation;
 }
 
-/* Adds the sources of facts that refer to the entities, or to a part of theirs. */
+/* Adds the sources of facts that refer to the entities, or to what they refer to. */
 static void
-add_fact_sources(gnngp_task_reading *r, int part)
+add_fact_sources(gnngp_task_reading *r, int joined)
 {
 	const gnngp_schema *s = r->schema;
-	const gnngp_part *to = &r->own->part[part];
+	const gnngp_joined *to = &r->own->joined[joined];
 
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[i];
 		gnngp_fact_source facts = {.name = relation->name,.relation = i,.key_relation = i,
-			.part = part,.entity_key_column = list_length(r->own->query.types)};
-		int			answers = relation->parent == to->table ? relation_of_answers(r, part, i) : -1;
+			.joined = joined,.entity_key_column = list_length(r->own->query.types)};
+		int			answers = relation->parent == to->table ?
+			relation_of_answers(r, joined, i) : -1;
 		bool		reads = to->level <= 1 || s->table[relation->child].time >= 0;
 
 		if (relation->parent != to->table || (!reads && answers < 0) ||
-			(part > 0 && r->transform->metapaths && relation->child == r->entity))
+			(joined > 0 && r->transform->metapaths && relation->child == r->entity))
 			continue;
-		if (part > 0)
+		if (joined > 0)
 			facts.name = psprintf("%s beside %s", relation->name, to->name);
 		facts.key_type = gnngp_query_add_key(&r->own->query, &s->table[to->table], to->alias,
 											 relation->n, relation->to);
 		if (reads)
 			r->fact_source[r->nfact_sources++] = facts;
-		if (part == 0)
+		if (joined == 0)
 			add_grandchildren(r, &facts);
 		if (answers >= 0)
 		{
@@ -349,7 +350,7 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 		r->transform->encoding == NULL)
 		leave_late_out(j, facts->relation);
 	facts->visible_column = gnngp_join_visible(j);
-	facts->time_column = j->part[0].visible;
+	facts->time_column = j->joined[0].visible;
 	facts->timed = j->visible.len > 0;
 	j->query.condition = gnngp_key_condition(t, alias, by->n, by->from);
 	j->query.order = psprintf("%d, %d", facts->fact_key_column + 1, facts->visible_column + 1);
@@ -368,15 +369,15 @@ plan_sources(gnngp_task_reading *r)
 	{
 		gnngp_fact_source *facts = &r->fact_source[i];
 
-		if (facts->part > 0 && cells > MOST_CELLS)
+		if (facts->joined > 0 && cells > MOST_CELLS)
 		{
 			r->cut = true;
 			r->nfact_sources = i;
 			break;
 		}
-		plan_source(r, facts, facts->part == 0 || cells < MANY_CELLS);
-		for (int p = 0; p < facts->join->nparts; p++)
-			cells += facts->join->part[p].ncells;
+		plan_source(r, facts, facts->joined == 0 || cells < MANY_CELLS);
+		for (int p = 0; p < facts->join->njoined; p++)
+			cells += facts->join->joined[p].ncells;
 	}
 }
 
@@ -387,10 +388,10 @@ gnngp_reading_plan(gnngp_task_reading *r)
 
 	plan_own(r);
 	r->fact_source = palloc0(sizeof(gnngp_fact_source) *
-							   (1 + (n + 1) * (n + r->own->nparts + 1)));
+							   (1 + (n + 1) * (n + r->own->njoined + 1)));
 	for (int level = 0; level <= 2; level++)
-		for (int p = 0; p < r->own->nparts; p++)
-			if (r->own->part[p].level == level)
+		for (int p = 0; p < r->own->njoined; p++)
+			if (r->own->joined[p].level == level)
 				add_fact_sources(r, p);
 	if (!r->transform->metapaths)
 		gnngp_join_keys(r->own);
@@ -407,9 +408,9 @@ gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column, const
 						column->name, s->table[column->table].table.name);
 }
 
-/* Tells of a column of a part that is written later than its row. */
+/* Tells of a column of a joined table that is written later than its row. */
 static void
-notice_encoding_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
+notice_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_encoded *e)
 {
 	const gnngp_schema *s = r->schema;
 	const char *of = p->table >= 0 ? NULL :
@@ -425,18 +426,18 @@ notice_encoding_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encod
 					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
 }
 
-/* Looks at the table or rollup of a part, unless it was; tells what is written after its row. */
+/* Looks at the table or rollup that is joined, unless it was; tells what is written later. */
 static void
-learn_encoding(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
+learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 {
 	gp_encoding **encoding = &r->transform->encoding[p->encoding];
 
 	if (*encoding)
 		return;
 	*encoding = gnngp_encode_table(r->schema, p->encoding, before);
-	for (int32 k = 0; k < (*encoding)->nparts; k++)
+	for (int32 k = 0; k < (*encoding)->nencoded; k++)
 	{
-		const gp_encoded *e = &(*encoding)->part[k];
+		const gp_encoded *e = &(*encoding)->encoded[k];
 		/* Of a list, or of the mean and the sum of children, once */
 		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
 			e[-1].way == e->way;
@@ -502,9 +503,9 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 	notice_late(r);
 	r->transform->nencodings = gnngp_key_encoding(r->schema, r->schema->nrelations);
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
-	for (int p = 0; p < r->own->nparts; p++)
-		learn_encoding(r, &r->own->part[p], before);
+	for (int p = 0; p < r->own->njoined; p++)
+		learn_encoding(r, &r->own->joined[p], before);
 	for (int i = 0; i < r->nfact_sources; i++)
-		for (int p = 0; p < r->fact_source[i].join->nparts; p++)
-			learn_encoding(r, &r->fact_source[i].join->part[p], before);
+		for (int p = 0; p < r->fact_source[i].join->njoined; p++)
+			learn_encoding(r, &r->fact_source[i].join->joined[p], before);
 }

@@ -29,7 +29,7 @@ typedef struct gnngp_fact_source
 	const char *name;
 	int			relation;		/* by which the facts refer to their parent */
 	int			key_relation;	/* whose child has the key: the same, or that of their parent */
-	int			part;			/* whose key finds them; 0: the entity, else one of its parents */
+	int			joined;			/* whose key finds them; 0: the entity, else one of its parents */
 	int			entity_key_column;	/* of the query for the entities: that key */
 	Oid			key_type;
 	gnngp_join *join;
@@ -70,7 +70,7 @@ typedef struct gnngp_task_reading
 	int64	   *row_start;		/* where those of each begin */
 	gnngp_task_transform *transform;
 	gnngp_join *own;			/* the query for the entities */
-	int32	   *own_group;		/* of each part; -1: no columns */
+	int32	   *own_group;		/* of each joined table; -1: no columns */
 	int			nfact_sources;
 	gnngp_fact_source *fact_source;
 	bool		cut;			/* there are more of them than are read */

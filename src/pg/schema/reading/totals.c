@@ -30,8 +30,8 @@ typedef struct comparison
 	const gnngp_schema *s;
 	int			relation;
 	int		   *of;				/* what is found: of each column the relation */
-	const gnngp_part *row;
-	const gnngp_part *total;
+	const gnngp_joined *row;
+	const gnngp_joined *total;
 	int			known;			/* the query's column of the time of the row */
 	int			last;			/* and of the last fact */
 	int			ntotals;		/* the last one is that time */
@@ -159,8 +159,8 @@ look(void *arg)
 	c->last = gnngp_join_totals(j, c->relation);
 	if (c->last < 0)
 		return;
-	c->row = &j->part[0];
-	c->total = &j->part[1];
+	c->row = &j->joined[0];
+	c->total = &j->joined[1];
 	c->ntotals = c->total->ncells + 1;
 	c->former = palloc(sizeof(double) * c->ntotals);
 	c->rows = palloc0(sizeof(int64) * 2 * c->ntotals);
