@@ -509,7 +509,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	double		most = 0.0;
 	double		cosines = 0.0;
 	int			worst = 0;
-	int			own = gp_link_graph_width(g);
+	int			own = gp_link_width(g, false);
 	char		name[200];
 
 	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);

@@ -168,16 +168,15 @@ gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block, const
 }
 
 /* The score scaled by both ends, and by the one that it is larger for. */
-void
-gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-					int32_t first, double *out)
+static void
+compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	int64_t		next = 0;
 
 	if (f->pattern.value == NULL)
 	{
 		for (int64_t e = 0; e < block->n; e++)
-			out[e * f->width + first] = out[e * f->width + first + 1] = 0.0;
+			out[e * f->width] = out[e * f->width + 1] = 0.0;
 		return;
 	}
 	gp_matrix	x = f->dev->create(f->dev, f->n, block->sources, GP_FLOAT);
@@ -192,9 +191,13 @@ gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_li
 		double		j = ridge + f->degree[block->dst[e]] - lost;
 
 		gp_poll(f->env, e, &next);
-		out[e * f->width + first] = -entry[e] * sqrt(i * j);
-		out[e * f->width + first + 1] = -entry[e] * fmax(i, j);
+		out[e * f->width] = -entry[e] * sqrt(i * j);
+		out[e * f->width + 1] = -entry[e] * fmax(i, j);
 	}
 	gp_free(f->env, entry);
 	f->dev->destroy(f->dev, &x);
 }
+
+const gp_link_score_family gp_link_autoencoder = {
+	.width = 2,.compute = compute
+};

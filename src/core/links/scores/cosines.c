@@ -208,15 +208,18 @@ cosines_of_ends(gp_score_context *f, const gp_link_block *block, const gp_link_c
 	gp_free(f->env, host);
 }
 
-void
-gp_link_cosines(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-				int32_t first, double *out)
+static void
+compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	if (cuts)
-		cosines_of_ends(f, block, cuts, out + first);
+		cosines_of_ends(f, block, cuts, out);
 	else
-		cosines_of_columns(f, block, out + first);
+		cosines_of_columns(f, block, out);
 }
+
+const gp_link_score_family gp_link_cosines = {
+	.width = GP_LINK_POWERS,.needs_features = true,.compute = compute
+};
 
 /* Statistics on their way. */
 typedef struct statistics

@@ -57,9 +57,8 @@ gp_link_decay_open(gp_score_context *f)
 }
 
 /* Logarithms of what is in common, and of both ends' activities. */
-void
-gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-			  int32_t first, double *out)
+static void
+compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	const gp_csr *w = f->weights;
 	int64_t		next = 0;
@@ -71,7 +70,7 @@ gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut
 		int32_t		j = block->dst[e];
 		int64_t		own = cut ? gp_csr_find(w->start, w->col, i, j) : -1;
 		double		common[GP_LINK_DECAYS] = {0.0};
-		double	   *row = out + e * f->width + first;
+		double	   *row = out + e * f->width;
 
 		gp_poll(f->env, e, &next);
 		/* Both links of each neighbour in common, over its activity. */
@@ -96,3 +95,7 @@ gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut
 		}
 	}
 }
+
+const gp_link_score_family gp_link_decay = {
+	.width = 2 * GP_LINK_DECAYS,.needs_times = true,.compute = compute
+};

@@ -97,9 +97,8 @@ strength_of(const gp_score_context *f, int32_t node, const gp_link_cut *cut)
 	return fmax(f->strength[node] - (cut ? cut->weight : 0.0), 0.0);
 }
 
-void
-gp_link_laplacian(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-				  int32_t first, double *out)
+static void
+compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	double	   *kernel = gp_alloc_zero(f->env, block->n, sizeof(double));
 	double	   *walk = gp_alloc_zero(f->env, block->n, sizeof(double));
@@ -113,8 +112,12 @@ gp_link_laplacian(gp_score_context *f, const gp_link_block *block, const gp_link
 		double		volume = f->volume - (cut ? 2.0 * cut->weight : 0.0);
 		double		mean = mass > 0.0 ? walk[e] * volume / (f->steps * mass) : 0.0;
 
-		out[e * f->width + first] = log(fmax(kernel[e], SMALLEST_ENTRY));
-		out[e * f->width + first + 1] = log(fmax(mean, SMALLEST_WALK));
+		out[e * f->width] = log(fmax(kernel[e], SMALLEST_ENTRY));
+		out[e * f->width + 1] = log(fmax(mean, SMALLEST_WALK));
 	}
 	gp_free_all(f->env, kernel, walk);
 }
+
+const gp_link_score_family gp_link_laplacian = {
+	.width = 2,.compute = compute
+};

@@ -92,9 +92,8 @@ score_source(gp_score_context *f, const gp_link_block *block, int64_t from, int6
 		out[e * f->width] += most[e - from];
 }
 
-void
-gp_link_neighbour_cosines(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-						  int32_t first, double *out)
+static void
+compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	float	   *room = gp_alloc_array(f->env, f->x->csr ? f->x->dims : 0, sizeof(float));
 	double	   *most = gp_alloc_array(f->env, block->n, sizeof(double));
@@ -107,7 +106,11 @@ gp_link_neighbour_cosines(gp_score_context *f, const gp_link_block *block, const
 		for (to = from + 1; to < block->n && block->slot[to] == slot;)
 			to++;
 		score_source(f, block, from, to, cuts && cuts[slot].edge ? cuts[slot].j : -1, room, most,
-					 out + first);
+					 out);
 	}
 	gp_free_all(f->env, room, most);
 }
+
+const gp_link_score_family gp_link_neighbour_cosines = {
+	.width = 1,.needs_features = true,.compute = compute
+};

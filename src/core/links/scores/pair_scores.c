@@ -5,6 +5,46 @@
 
 #include "base/sort.h"
 
+#define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
+/* of more, half as many columns at once stay nearer to the processor */
+#define WIDE_NODES 10000
+
+/* All scores, in the order of their columns; those of features last. */
+static const gp_link_score_family *const families[] = {
+	&gp_link_structure, &gp_link_arcs, &gp_link_laplacian, &gp_link_autoencoder, &gp_link_decay,
+	&gp_link_cosines, &gp_link_neighbour_cosines
+};
+
+#define FAMILIES ((int) (sizeof(families) / sizeof(families[0])))
+
+/* The scores of a family that a pair in such a graph has: all or none. */
+static int32_t
+width_of(const gp_link_score_family *family, const gp_graph *graph, bool features)
+{
+	return (family->needs_directions && !graph->directed) ||
+		(family->needs_times && graph->time == NULL) || (family->needs_features && !features) ?
+		0 : family->width;
+}
+
+int32_t
+gp_link_width(const gp_graph *graph, bool features)
+{
+	int32_t		width = 0;
+
+	for (int k = 0; k < FAMILIES; k++)
+		width += width_of(families[k], graph, features);
+	return width;
+}
+
+int32_t
+gp_link_block_size(int64_t nodes)
+{
+	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
+	int32_t		block = nodes > WIDE_NODES ? GP_LINK_BLOCK / 2 : GP_LINK_BLOCK;
+
+	return most >= block ? block : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
+}
+
 /* What the graph loses with the link of a slot. */
 static gp_link_cut
 make_cut(const gp_score_context *f, int32_t i, int32_t j)
@@ -60,7 +100,6 @@ void
 gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *out)
 {
 	full_block	full;
-	int32_t		first = gp_link_structure_width(f->graph->directed);
 
 	if (block->sources == 0 || block->n == 0)
 		return;
@@ -70,17 +109,14 @@ gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *ou
 		gp_link_ease_scores(f, &full.block, out);
 		return;
 	}
-	gp_link_structure(f, &full.block, full.cuts, out);
-	gp_link_laplacian(f, &full.block, full.cuts, first, out);
-	first += GP_LINK_LAPLACIAN_SCORES;
-	gp_link_autoencoder(f, &full.block, full.cuts, first, out);
-	if (f->decayed)
-		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_AUTOENCODER_SCORES, out);
-	if (f->x == NULL)
-		return;
-	first = gp_link_graph_width(f->graph);
-	gp_link_cosines(f, &full.block, full.cuts, first, out);
-	gp_link_neighbour_cosines(f, &full.block, full.cuts, first + GP_LINK_POWERS, out);
+	for (int k = 0; k < FAMILIES; k++)
+	{
+		int32_t		width = width_of(families[k], f->graph, f->x != NULL);
+
+		if (width > 0)
+			families[k]->compute(f, &full.block, full.cuts, out);
+		out += width;
+	}
 }
 
 /* A pair, its place in the caller's list, and which end is the source. */

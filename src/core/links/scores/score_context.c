@@ -6,21 +6,18 @@
  */
 #include "scores.h"
 
-#define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
-/* of more, half as many columns at once stay nearer to the processor */
-#define WIDE_NODES 10000
-
-/* The places of s with ones of a type. */
+/* The places of s with ones in float. */
 static gp_csr
-with_ones(gp_env *env, const gp_csr *s, gp_type type)
+with_ones(gp_env *env, const gp_csr *s)
 {
 	gp_csr		out = *s;
+	float	   *one = gp_alloc_array(env, gp_csr_entries(s), sizeof(float));
 
-	out.type = type;
+	out.type = GP_FLOAT;
 	out.stamp = gp_csr_stamp();
-	out.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
+	out.value = one;
 	for (int64_t k = 0; k < gp_csr_entries(s); k++)
-		gp_number_put(out.value, type, k, 1.0);
+		one[k] = 1.0f;
 	return out;
 }
 
@@ -121,11 +118,11 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 	{
 		gp_csr		arcs = {f->n, f->n, graph->start, graph->col, NULL, GP_FLOAT, 0};
 
-		f->out = with_ones(f->env, &arcs, GP_FLOAT);
+		f->out = with_ones(f->env, &arcs);
 		f->in = gp_csr_transpose(f->env, &f->out);
 	}
 	if (f->n <= GP_LINK_AUTOENCODER_NODES)
-		f->pattern = with_ones(f->env, f->weights, GP_FLOAT);
+		f->pattern = with_ones(f->env, f->weights);
 	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);
@@ -157,13 +154,4 @@ gp_score_context_close(gp_score_context *f)
 	if (f->owns_statistics)
 		gp_free_all(env, f->mean, f->dot, f->norm);
 	memset(f, 0, sizeof(*f));
-}
-
-int32_t
-gp_link_block_size(int64_t nodes)
-{
-	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
-	int32_t		block = nodes > WIDE_NODES ? GP_LINK_BLOCK / 2 : GP_LINK_BLOCK;
-
-	return most >= block ? block : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
 }

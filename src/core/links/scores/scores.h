@@ -22,6 +22,8 @@ enum gp_link_middle
 	GP_LINK_BY_DEGREE			/* 1 / d */
 };
 
+#define GP_LINK_DECAYS 3		/* by which recent links count more */
+
 typedef struct gp_link_items gp_link_items;
 
 typedef struct gp_score_context
@@ -74,9 +76,8 @@ extern void gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_
 								  const gp_link_model *model);
 extern void gp_score_context_close(gp_score_context *f);
 
-/* The scores of a pair in such a graph, and how many of them come from the graph alone. */
+/* The scores of a pair in such a graph.  Those of the features are the last of them. */
 extern int32_t gp_link_width(const gp_graph *graph, bool features);
-extern int32_t gp_link_graph_width(const gp_graph *graph);
 
 /*
  * One block: at most GP_LINK_BLOCK sources, and pairs that each name the slot
@@ -93,10 +94,7 @@ typedef struct gp_link_block
 	const int32_t *dst;			/* n */
 } gp_link_block;
 
-/*
- * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
- * gp_link_graph_width columns, those of the features the others.
- */
+/* The scores of a block: out is n x width, rows packed. */
 extern void gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *out);
 
 /* The same for any pairs, linked or not: out is n x width. */
@@ -144,24 +142,30 @@ extern void gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp
 extern void gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_csr *s,
 								 gp_matrix b, double *out);
 
-/* structure.c: fills the scores that need no features. */
-extern void gp_link_structure(gp_score_context *f, const gp_link_block *block,
-							  const gp_link_cut *cuts, double *out);
-extern int32_t gp_link_structure_width(bool directed);
-/* link_laplacian.c: a Laplacian kernel and DeepWalk; columns first and first + 1 of out. */
-#define GP_LINK_LAPLACIAN_SCORES 2
+/* Scores that one file computes; pair_scores.c has the table of them all. */
+typedef struct gp_link_score_family
+{
+	int32_t		width;			/* scores of a pair */
+	/* it applies to graphs that have all that it needs */
+	bool		needs_directions;
+	bool		needs_times;
+	bool		needs_features;
+	/* Writes them at out, which has f->width numbers for each pair of the block. */
+	void		(*compute) (gp_score_context *f, const gp_link_block *block,
+							const gp_link_cut *cuts, double *out);
+} gp_link_score_family;
 
-extern void gp_link_laplacian(gp_score_context *f, const gp_link_block *block,
-							  const gp_link_cut *cuts, int32_t first, double *out);
-/*
- * autoencoder_score.c: the linear auto-encoder; two columns, 0 on a graph of more than
- * GP_LINK_AUTOENCODER_NODES.
- */
-#define GP_LINK_AUTOENCODER_SCORES 2
+extern const gp_link_score_family gp_link_structure;	/* structure.c: of the neighbourhood */
+extern const gp_link_score_family gp_link_arcs; /* and of directions */
+extern const gp_link_score_family gp_link_laplacian;	/* link_laplacian.c */
+extern const gp_link_score_family gp_link_autoencoder;	/* autoencoder_score.c */
+extern const gp_link_score_family gp_link_decay;	/* decay.c: by how recent links are */
+extern const gp_link_score_family gp_link_cosines;	/* cosines.c: of the features */
+extern const gp_link_score_family gp_link_neighbour_cosines;
+
+/* autoencoder_score.c, whose scores are 0 on a larger graph */
 #define GP_LINK_AUTOENCODER_NODES 10000
 
-extern void gp_link_autoencoder(gp_score_context *f, const gp_link_block *block,
-								const gp_link_cut *cuts, int32_t first, double *out);
 /* x = (A^2 + lambda I)^-1 b, where b is lost. */
 extern void gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts,
 										  double close, gp_matrix b, gp_matrix x);
@@ -209,25 +213,10 @@ extern double *gp_link_ease_diagonal(gp_score_context *f);
 
 extern void gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out);
 
-/*
- * decay.c: of a graph with times, neighbours in common and activity by how recent links are; two
- * columns a decay.
- */
-#define GP_LINK_DECAYS 3
-#define GP_LINK_DECAY_SCORES (2 * GP_LINK_DECAYS)
-
+/* What the scores of times (decay.c) and of features (cosines.c) need of a context. */
 extern void gp_link_decay_open(gp_score_context *f);
-extern void gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-						  int32_t first, double *out);
-/* neighbour_cosines.c: of an end's features and those of the other's neighbours. */
-#define GP_LINK_NEIGHBOUR_SCORES 1
-
-extern void gp_link_neighbour_cosines(gp_score_context *f, const gp_link_block *block,
-									  const gp_link_cut *cuts, int32_t first, double *out);
-/* cosines.c: of the features. */
-extern void gp_link_cosines(gp_score_context *f, const gp_link_block *block,
-							const gp_link_cut *cuts, int32_t first, double *out);
 extern void gp_link_feature_statistics(gp_score_context *f);
+
 /* ease_ridge.c: the ridge by which the hidden links of a fold rank best. */
 extern int	gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
 							   const bool *item, bool dense);
