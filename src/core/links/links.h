@@ -42,7 +42,7 @@ typedef enum gp_link_method
 	GP_LINK_AUTO = 0,
 	GP_LINK_SCORES = 1,
 	GP_LINK_PAIRS = 2,
-	GP_LINK_DEEP = 3,
+	GP_LINK_DGP = 3,
 	GP_LINK_EASE = 4
 } gp_link_method;
 
@@ -64,7 +64,7 @@ typedef struct gp_link_problem
 	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
 	const gp_program *program;
 	gp_link_method method;
-	const gp_dgp *deep;			/* the options of the method dgp, or NULL */
+	const gp_dgp *dgp;			/* the options of the method dgp, or NULL */
 	/* The share of all links that the graph lacks; 0: GP_LINK_MISSING_SHARE. */
 	double		missing_share;
 	uint64_t	seed;

@@ -374,7 +374,7 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 
 /*
  * The methods, whose options are the gp_link_problem and whose results are models (scores_fit.c,
- * pairs.c, deep_fit.c).  dgp raises GP_ERR_RANGE where a step gives no number.
+ * pairs.c, dgp_fit.c).  dgp raises GP_ERR_RANGE where a step gives no number.
  */
 extern const gp_method gp_method_scores;
 extern const gp_method gp_method_ease;
@@ -425,8 +425,8 @@ gp_link_model_functions(const gp_link_model *model)
 		model->scores.landmarks > 0 ? model->scores.landmarks : model->scores.width + 1;
 }
 
-/* deep_posterior.c: score, variance and probability of pairs whose ends stand in row. */
-extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n,
+/* dgp_posterior.c: score, variance and probability of pairs whose ends stand in row. */
+extern void gp_link_dgp_posterior(gp_env *env, const gp_link_model *model, int64_t n,
 								   gp_link_row *row);
 
 /*

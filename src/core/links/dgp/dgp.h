@@ -7,10 +7,10 @@
 #include "links/links_internal.h"
 #include "train/engine/engine.h"
 
-#define GP_DEEP_FOLDS 5
+#define GP_DGP_FOLDS 5
 
 /* The graph as a step sees it. */
-typedef struct gp_deep_view
+typedef struct gp_dgp_view
 {
 	const gp_graph *graph;
 	gp_graph   *own;			/* the same where it is the view's */
@@ -18,10 +18,10 @@ typedef struct gp_deep_view
 	gp_csr	   *op;				/* S, of the training's type */
 	gp_csr	   *transposed;		/* S'; the same as op where that is symmetric */
 	gp_matrix	inputs;			/* nodes x some float: those that depend on the graph */
-} gp_deep_view;
+} gp_dgp_view;
 
 /* A training.  The graph has no directions: what is linked in one is linked. */
-typedef struct gp_deep
+typedef struct gp_dgp_training
 {
 	gp_device  *dev;
 	gp_env	   *env;
@@ -30,7 +30,7 @@ typedef struct gp_deep
 	int64_t		nodes;
 	gp_type		type;			/* of the training: double by inducing pairs */
 	gp_features *x;				/* ready for products, or NULL */
-	gp_deep_view view[GP_DEEP_FOLDS + 1];	/* what hides nothing, then one of each fold */
+	gp_dgp_view view[GP_DGP_FOLDS + 1]; /* what hides nothing, then one of each fold */
 	int			folds;
 	/* without features: nodes x some double, inputs that others are rotated onto */
 	gp_matrix	frame;
@@ -49,32 +49,32 @@ typedef struct gp_deep
 	int32_t    *second;			/* most: second ends, while they are drawn */
 	bool	   *linked;
 	double	   *r;
-} gp_deep;
+} gp_dgp_training;
 
 /*
- * deep_views.c: a view of the graph, and one of each fold without its links; those before are
+ * dgp_views.c: a view of the graph, and one of each fold without its links; those before are
  * closed.
  */
-extern void gp_deep_views_open(gp_deep *d, const gp_graph *graph);
-extern void gp_deep_views_close(gp_deep *d);
+extern void gp_dgp_views_open(gp_dgp_training *d, const gp_graph *graph);
+extern void gp_dgp_views_close(gp_dgp_training *d);
 
 /* The inputs of all views, in the frame of the first; again for other views. */
-extern void gp_deep_inputs_open(gp_deep *d);
-extern void gp_deep_inputs_again(gp_deep *d);
+extern void gp_dgp_inputs_open(gp_dgp_training *d);
+extern void gp_dgp_inputs_again(gp_dgp_training *d);
 
 /* Lets the network see a view. */
-extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);
+extern void gp_dgp_use(gp_dgp_training *d, const gp_dgp_view *view);
 
-/* deep_network.c: the network and its parameters, at the prior; its views and inputs are there. */
-extern void gp_deep_network_open(gp_deep *d);
+/* dgp_network.c: the network and its parameters, at the prior; its views and inputs are there. */
+extern void gp_dgp_network_open(gp_dgp_training *d);
 
 /* Fresh noise of this step. */
-extern void gp_deep_noise(gp_deep *d);
+extern void gp_dgp_noise(gp_dgp_training *d);
 
 /*
  * The readout as a model keeps it, and what a node's numbers are multiplied with before
  * (1 x units).
  */
-extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
+extern gp_matrix gp_dgp_readout(gp_dgp_training *d, gp_link_model *model);
 
 #endif							/* GP_DGP_H */

@@ -10,7 +10,7 @@
 static const gp_method *const methods[] = {
 	[GP_LINK_SCORES] = &gp_method_scores,
 	[GP_LINK_PAIRS] = &gp_method_pairs,
-	[GP_LINK_DEEP] = &gp_method_dgp,
+	[GP_LINK_DGP] = &gp_method_dgp,
 	[GP_LINK_EASE] = &gp_method_ease
 };
 

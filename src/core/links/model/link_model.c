@@ -56,7 +56,7 @@ place_of(gp_link_model *m, enum array_tag tag)
 	int64_t		links = g->start ? g->start[n] : 0;
 	int64_t		dims = x ? x->dims : 0;
 	int64_t		values = sparse == NULL ? n * dims : sparse->start ? sparse->start[n] : 0;
-	bool		deep = m->method == GP_LINK_DEEP;
+	bool		dgp = m->method == GP_LINK_DGP;
 	int64_t		p = gp_link_model_functions(m);
 	int32_t		width = m->scores.width;
 	const place places[TAGS] = {
@@ -65,16 +65,16 @@ place_of(gp_link_model *m, enum array_tag tag)
 		[TAG_WEIGHT] = {GP_ARRAY_F64, &g->weight, links},
 		[TAG_TIME] = {GP_ARRAY_F64, &g->time, links},
 		[TAG_ALPHA] = {GP_ARRAY_F64, &m->alpha, p},
-		[TAG_ROOT] = {GP_ARRAY_F32, &m->root, deep ? 0 : p * p},
+		[TAG_ROOT] = {GP_ARRAY_F32, &m->root, dgp ? 0 : p * p},
 		[TAG_CENTRE] = {GP_ARRAY_F64, &m->scores.centre, width},
 		[TAG_DEVIATION] = {GP_ARRAY_F64, &m->scores.deviation, width},
 		[TAG_LANDMARK] = {GP_ARRAY_F32, &m->scores.landmark, m->scores.landmarks * width},
 		[TAG_DIAGONAL] = {GP_ARRAY_F64, &m->ease.diagonal, m->method == GP_LINK_EASE ? n : 0},
 		[TAG_ROW] = {GP_ARRAY_F32, &m->node.row, n * m->node.width},
-		[TAG_VARIANCE] = {GP_ARRAY_F32, &m->node.variance, deep ? n * m->node.width : 0},
+		[TAG_VARIANCE] = {GP_ARRAY_F32, &m->node.variance, dgp ? n * m->node.width : 0},
 		[TAG_INDUCING] = {GP_ARRAY_I32, &m->inducing.pair, 2 * m->inducing.n},
 		[TAG_POINT] = {GP_ARRAY_F32, &m->dgp.point, m->dgp.points * (int64_t) m->node.width},
-		[TAG_TAKEN] = {GP_ARRAY_F64, &m->dgp.taken, deep ? p * p : 0},
+		[TAG_TAKEN] = {GP_ARRAY_F64, &m->dgp.taken, dgp ? p * p : 0},
 		[TAG_FEATURE_START] = {GP_ARRAY_I64, sparse ? &sparse->start : NULL, n + 1},
 		[TAG_FEATURE_COL] = {GP_ARRAY_I32, sparse ? &sparse->col : NULL, values},
 		[TAG_FEATURE_VALUE] = {GP_ARRAY_F32, sparse ? (void *) &sparse->value :
@@ -312,8 +312,8 @@ check_arrays(const restorer *r, const gp_link_model *m)
 {
 	const gp_graph *g = m->graph;
 	int64_t		links = g->start[g->nodes];
-	bool		deep = m->method == GP_LINK_DEEP;
-	int64_t		ends = deep ? m->dgp.points : g->nodes;
+	bool		dgp = m->method == GP_LINK_DGP;
+	int64_t		ends = dgp ? m->dgp.points : g->nodes;
 	const double number[] = {m->dgp.offset, m->dgp.scale, m->curve.intercept, m->curve.slope,
 		m->curve.knee, m->curve.bend};
 	bool		sound = is_sound(m->alpha, gp_link_model_functions(m), false);
@@ -342,11 +342,11 @@ check_arrays(const restorer *r, const gp_link_model *m)
 	if (m->method == GP_LINK_EASE)
 		sound &= is_sound(&m->ease.ridge, 1, true) && is_sound(m->ease.diagonal, g->nodes, true);
 	/* A deep Gaussian process: no variance of a node is negative. */
-	if (deep)
+	if (dgp)
 		sound &= is_sound(number, sizeof(number) / sizeof(number[0]), false) &&
 			m->dgp.scale > 0.0 && m->node.width > 0 &&
 			is_sound(m->dgp.taken, m->inducing.n * m->inducing.n, false);
-	GP_EACH(r->env, k, deep ? g->nodes * m->node.width : 0, k)
+	GP_EACH(r->env, k, dgp ? g->nodes * m->node.width : 0, k)
 		sound &= isfinite(m->node.row[k]) && isfinite(m->node.variance[k]) &&
 			m->node.variance[k] >= 0.0f;
 	for (int64_t k = 0; k < m->dgp.points * (int64_t) m->node.width; k++)

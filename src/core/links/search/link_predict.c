@@ -19,7 +19,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	l->dev = dev;
 	l->env = dev->env;
 	l->model = model;
-	if (model->method == GP_LINK_DEEP)
+	if (model->method == GP_LINK_DGP)
 		return l;
 	l->alpha = gp_upload(dev, gp_matrix_wrap(model->alpha, p, 1, GP_DOUBLE), GP_DOUBLE);
 	l->root = gp_upload(dev, gp_matrix_wrap(model->root, p, p, GP_FLOAT), GP_DOUBLE);
@@ -98,9 +98,9 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	const gp_link_model *model = l->model;
 	double		logit[POSTERIOR_ROWS];
 
-	if (model->method == GP_LINK_DEEP)
+	if (model->method == GP_LINK_DGP)
 	{
-		gp_link_deep_posterior(l->env, model, n, out);
+		gp_link_dgp_posterior(l->env, model, n, out);
 		return;
 	}
 	for (gp_band band = gp_band_first(n, POSTERIOR_ROWS); band.count > 0; gp_band_next(&band))
@@ -128,9 +128,9 @@ gp_links_means(gp_links *l, int64_t n, const double *score, gp_link_row *row, do
 {
 	bool		scores = gp_link_has_scores(l->model->method);
 
-	if (l->model->method == GP_LINK_DEEP)
+	if (l->model->method == GP_LINK_DGP)
 	{
-		gp_link_deep_posterior(l->env, l->model, n, row);
+		gp_link_dgp_posterior(l->env, l->model, n, row);
 		for (int64_t e = 0; e < n; e++)
 			mean[e] = row[e].score;
 		return;
@@ -171,7 +171,7 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 int32_t
 gp_links_embedding_width(const gp_links *links)
 {
-	return links->model->method == GP_LINK_DEEP && links->model->dgp.point == NULL ?
+	return links->model->method == GP_LINK_DGP && links->model->dgp.point == NULL ?
 		links->model->node.width : 0;
 }
 

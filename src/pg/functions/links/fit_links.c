@@ -14,7 +14,7 @@ static const char *const methods[] = {
 	[GP_LINK_AUTO] = "auto",
 	[GP_LINK_SCORES] = "scores",
 	[GP_LINK_PAIRS] = "pairs",
-	[GP_LINK_DEEP] = "dgp",
+	[GP_LINK_DGP] = "dgp",
 	[GP_LINK_EASE] = "ease"
 };
 
@@ -29,7 +29,7 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 
 	*options = (gp_dgp) {0};
 	(void) gnngp_method_name(env, text);	/* refuses options that a method does not have */
-	if (method == GP_LINK_DEEP)
+	if (method == GP_LINK_DGP)
 		gp_method_parse(env, &gp_dgp_text, text, options);
 	return method;
 }
@@ -58,7 +58,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ?
+	settings->method = pstrdup(method == GP_LINK_DGP ?
 							   gp_method_print(env, &gp_dgp_text, &options) : methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
@@ -106,7 +106,7 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	problem.features = data->features;
 	problem.program = gnngp_compile_kernel(env, settings->kernel);
 	problem.method = find_method(env, settings->method, options);
-	problem.deep = options->features > 0 ? options : NULL;
+	problem.dgp = options->features > 0 ? options : NULL;
 	problem.seed = (uint64_t) settings->seed;
 	problem.missing_share = settings->missing_share;
 	problem.keep = settings->keep;
@@ -133,7 +133,7 @@ gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
 
-	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
+	if (problem.method == GP_LINK_DGP && problem.graph->directed)
 		gp_notice(device->env, "Method 'scores' distinguishes directions.",
 				  "method dgp ignores the direction of links");
 	if (compute->by_plan)
@@ -158,7 +158,7 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 				const gnngp_link_settings *settings, gnngp_link_part *part)
 {
 	part->settings = *settings;
-	part->method = links->method == GP_LINK_DEEP ? settings->method :
+	part->method = links->method == GP_LINK_DGP ? settings->method :
 		unconstify(char *, methods[links->method]);
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;

@@ -1,5 +1,5 @@
 /*
- * deep_views.c - the graph without a fold of its links, and what a node's inputs are then.
+ * dgp_views.c - the graph without a fold of its links, and what a node's inputs are then.
  *
  * Inputs are numbers of the features, or of random walks, and the node's degree.  What comes from
  * the graph is made for each view: a link would show in it.  Singular vectors are known but
@@ -16,7 +16,7 @@
 
 /* The graph of a view, and its operator. */
 static void
-open_view(gp_deep *d, gp_deep_view *v, const gp_graph *graph)
+open_view(gp_dgp_training *d, gp_dgp_view *v, const gp_graph *graph)
 {
 	v->graph = graph;
 	v->op = gp_graph_normalise(d->env, graph, GP_NORM_SYM, d->type);
@@ -24,7 +24,7 @@ open_view(gp_deep *d, gp_deep_view *v, const gp_graph *graph)
 }
 
 void
-gp_deep_views_open(gp_deep *d, const gp_graph *graph)
+gp_dgp_views_open(gp_dgp_training *d, const gp_graph *graph)
 {
 	gp_env	   *env = d->env;
 	/* in the order of their hashes */
@@ -32,11 +32,11 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 	int64_t		most = 0;
 
 	memset(d->view, 0, sizeof(d->view));
-	d->folds = (int) gp_min64(GP_DEEP_FOLDS, all.n);
+	d->folds = (int) gp_min64(GP_DGP_FOLDS, all.n);
 	open_view(d, &d->view[0], graph);
 	for (int f = 0; f < d->folds; f++)
 	{
-		gp_deep_view *v = &d->view[1 + f];
+		gp_dgp_view *v = &d->view[1 + f];
 		int64_t		first = f * all.n / d->folds;
 		int64_t		n = (f + 1) * all.n / d->folds - first;
 
@@ -53,11 +53,11 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 }
 
 void
-gp_deep_views_close(gp_deep *d)
+gp_dgp_views_close(gp_dgp_training *d)
 {
 	for (int k = 0; k <= d->folds; k++)
 	{
-		gp_deep_view *v = &d->view[k];
+		gp_dgp_view *v = &d->view[k];
 
 		if (v->transposed != v->op)
 			gp_csr_free(d->env, v->transposed);
@@ -74,7 +74,7 @@ gp_deep_views_close(gp_deep *d)
 
 /* The logarithms of 1 + degree, standardised, times their weight. */
 static void
-fill_degrees(gp_deep *d, const gp_graph *graph, gp_matrix column)
+fill_degrees(gp_dgp_training *d, const gp_graph *graph, gp_matrix column)
 {
 	int64_t		n = d->nodes;
 	double	   *z = gp_alloc_array(d->env, n, sizeof(double));
@@ -96,7 +96,7 @@ fill_degrees(gp_deep *d, const gp_graph *graph, gp_matrix column)
 
 /* Scales q so that its rows' mean squared length is the number of its columns, into out. */
 static void
-scale_inputs(gp_deep *d, gp_matrix q, gp_matrix out)
+scale_inputs(gp_dgp_training *d, gp_matrix q, gp_matrix out)
 {
 	gp_device  *dev = d->dev;
 	double		square = gp_product_sum(&d->t, q, q);
@@ -107,14 +107,14 @@ scale_inputs(gp_deep *d, gp_matrix q, gp_matrix out)
 }
 
 void
-gp_deep_inputs_again(gp_deep *d)
+gp_dgp_inputs_again(gp_dgp_training *d)
 {
 	gp_device  *dev = d->dev;
 	int64_t		own = d->x ? 1 : d->input.cols;
 
 	for (int k = 0; k <= d->folds; k++)
 	{
-		gp_deep_view *v = &d->view[k];
+		gp_dgp_view *v = &d->view[k];
 
 		v->inputs = dev->create(dev, d->nodes, own, GP_FLOAT);
 		if (d->x == NULL)
@@ -137,7 +137,7 @@ gp_deep_inputs_again(gp_deep *d)
 }
 
 void
-gp_deep_inputs_open(gp_deep *d)
+gp_dgp_inputs_open(gp_dgp_training *d)
 {
 	gp_device  *dev = d->dev;
 	int64_t		count = d->x ? gp_min64(COMPONENTS, d->x->dims) :
@@ -151,11 +151,11 @@ gp_deep_inputs_open(gp_deep *d)
 		scale_inputs(d, q, gp_matrix_cols(d->input, 0, count));
 		dev->destroy(dev, &q);
 	}
-	gp_deep_inputs_again(d);
+	gp_dgp_inputs_again(d);
 }
 
 void
-gp_deep_use(gp_deep *d, const gp_deep_view *view)
+gp_dgp_use(gp_dgp_training *d, const gp_dgp_view *view)
 {
 	int64_t		own = view->inputs.cols;
 

@@ -1,5 +1,5 @@
 /*
- * deep_posterior.c - the posterior of pairs from the moments of their ends.
+ * dgp_posterior.c - the posterior of pairs from the moments of their ends.
  *
  * With a mean mu and a variance v for each number of a node, and nodes independent, an inner
  * product has
@@ -189,7 +189,7 @@ work_of(const gp_link_model *model)
 }
 
 void
-gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
+gp_link_dgp_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
 {
 	reach	   *room = model->dgp.point ? gp_alloc(env, sizeof(reach)) : NULL;
 

@@ -1,5 +1,5 @@
 /*
- * deep_network.c - the operations of a deep Gaussian process of links, and how they start.
+ * dgp_network.c - the operations of a deep Gaussian process of links, and how they start.
  *
  * By random features, with inner products of the ends at last; or, with inducing pairs, as it was
  * published (Opolka and Lio 2022): every layer by inducing points, and a Gaussian process of pairs
@@ -20,7 +20,7 @@ enum purpose
 
 /* True for the published form. */
 static bool
-is_inducing(const gp_deep *d)
+is_inducing(const gp_dgp_training *d)
 {
 	return d->options.inducing > 0;
 }
@@ -30,7 +30,7 @@ is_inducing(const gp_deep *d)
  * one.
  */
 static int
-groups_of(const gp_deep *d)
+groups_of(const gp_dgp_training *d)
 {
 	return d->x && !is_inducing(d) ? 1 : d->options.convolutions + 1;
 }
@@ -39,7 +39,7 @@ groups_of(const gp_deep *d)
 
 /* True when a pair is among the first n. */
 static bool
-is_drawn(const gp_deep *d, int64_t n, int32_t p, int32_t q)
+is_drawn(const gp_dgp_training *d, int64_t n, int32_t p, int32_t q)
 {
 	for (int64_t k = 0; k < n; k++)
 		if (d->inducing[k] == p && d->inducing[d->span + k] == q)
@@ -52,7 +52,7 @@ is_drawn(const gp_deep *d, int64_t n, int32_t p, int32_t q)
  * nodes; and pairs that look random, always the same.
  */
 static void
-draw_inducing(gp_deep *d)
+draw_inducing(gp_dgp_training *d)
 {
 	uint64_t	seed = gp_hash(DRAW_PAIR);
 	int64_t		n = 0;
@@ -77,7 +77,7 @@ draw_inducing(gp_deep *d)
 
 /* Points start at what nodes of equal parts of all have there, when nothing has been learnt. */
 static void
-place_points(gp_deep *d)
+place_points(gp_dgp_training *d)
 {
 	gp_device  *dev = d->dev;
 	int32_t    *node = gp_alloc_array(d->env, d->points, sizeof(int32_t));
@@ -90,7 +90,7 @@ place_points(gp_deep *d)
 		node[k] = (int32_t) gp_min64((int64_t) (at * (double) d->nodes / (double) d->points),
 									 d->nodes - 1);
 	}
-	gp_deep_use(d, &d->view[0]);
+	gp_dgp_use(d, &d->view[0]);
 	for (int l = 0; l < d->options.layers; l++)
 	{
 		dev->fill(dev, d->layer[l]->weights.noise, 0.0);
@@ -106,7 +106,7 @@ place_points(gp_deep *d)
 
 /* A layer that its input is added to, and its sums over neighbours. */
 static void
-add_layer(gp_deep *d, int l)
+add_layer(gp_dgp_training *d, int l)
 {
 	const gp_dgp *o = &d->options;
 	gp_operation *op = gp_network_add(&d->t, d->network,
@@ -140,7 +140,7 @@ add_layer(gp_deep *d, int l)
  * The first layer's mean: the inputs, the most telling ones first, dealt round the groups of units.
  */
 static void
-fill_map(gp_deep *d)
+fill_map(gp_dgp_training *d)
 {
 	int64_t		units = d->options.units;
 	int64_t		groups = groups_of(d);
@@ -162,7 +162,7 @@ fill_map(gp_deep *d)
 
 /* The parameters as they are at first: the posterior is the prior. */
 static void
-start_parameters(gp_deep *d)
+start_parameters(gp_dgp_training *d)
 {
 	gp_device  *dev = d->dev;
 	gp_trainer *t = &d->t;
@@ -191,7 +191,7 @@ start_parameters(gp_deep *d)
 }
 
 void
-gp_deep_network_open(gp_deep *d)
+gp_dgp_network_open(gp_dgp_training *d)
 {
 	gp_operation *op;
 
@@ -223,7 +223,7 @@ gp_deep_network_open(gp_deep *d)
 }
 
 void
-gp_deep_noise(gp_deep *d)
+gp_dgp_noise(gp_dgp_training *d)
 {
 	for (int l = 0; l < d->options.layers; l++)
 		gp_fill_normal(&d->t, d->layer[l]->weights.noise,
@@ -240,7 +240,7 @@ gp_deep_noise(gp_deep *d)
  * take off a variance.
  */
 static void
-write_inducing(gp_deep *d, gp_link_model *model)
+write_inducing(gp_dgp_training *d, gp_link_model *model)
 {
 	gp_inducing *f = &d->pairs->inducing;
 	gp_weights *w = &d->pairs->weights;
@@ -277,7 +277,7 @@ write_inducing(gp_deep *d, gp_link_model *model)
 }
 
 gp_matrix
-gp_deep_readout(gp_deep *d, gp_link_model *model)
+gp_dgp_readout(gp_dgp_training *d, gp_link_model *model)
 {
 	if (is_inducing(d))
 	{

@@ -1,5 +1,5 @@
 /*
- * test_deep_links.c - the deep Gaussian process of links: inputs, fits of small graphs, its pairs
+ * test_dgp.c - the deep Gaussian process of links: inputs, fits of small graphs, its pairs
  * against draws, equal bits, what is planned, and every allocation failing.
  */
 #include "base/hash.h"
@@ -51,7 +51,7 @@ group_features(gp_env *env, int n, int dims)
 static gp_link_model *
 fit_within(gp_device *dev, const gp_graph *graph, const gp_features *x, const gp_dgp *options)
 {
-	gp_link_problem p = {.graph = graph,.features = x,.method = GP_LINK_DEEP,.deep = options,.seed = 3};
+	gp_link_problem p = {.graph = graph,.features = x,.method = GP_LINK_DGP,.dgp = options,.seed = 3};
 
 	return gp_link_fit(dev, &p);
 }
@@ -283,7 +283,7 @@ check_posterior(gp_env *env)
 	float		row[6] = {0.5f, -1.0f, 2.0f, 1.5f, 0.25f, -0.5f};
 	float		variance[6] = {0.1f, 0.5f, 0.0f, 0.3f, 0.2f, 1.0f};
 	gp_graph	graph = {.nodes = 2};
-	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.node = {3, row, variance},.dgp = {-0.3, 0.7},
+	gp_link_model m = {.method = GP_LINK_DGP,.graph = &graph,.node = {3, row, variance},.dgp = {-0.3, 0.7},
 	.curve = {0.1, 1.5}};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
@@ -303,8 +303,8 @@ check_posterior(gp_env *env)
 		square += r * r;
 	}
 	mean = sum / draws;
-	gp_link_deep_posterior(env, &m, 1, &out);
-	gp_link_deep_posterior(env, &m, 1, &back);
+	gp_link_dgp_posterior(env, &m, 1, &out);
+	gp_link_dgp_posterior(env, &m, 1, &back);
 	close_to(out.variance, square / draws - mean * mean, 0.02, "the variance of a pair");
 	close_to(out.score, mean / sqrt(1.0 + M_PI * out.variance / 8.0), 0.01, "its score");
 	close_to(out.probability, 1.0 / (1.0 + exp(-0.1 - 1.5 * out.score)), 1e-12, "its probability");
@@ -329,7 +329,7 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	double		alpha[3] = {0.5, -0.3, 1.2};
 	double		taken[9] = {0.3, 0.1, 0.0, 0.1, 0.4, -0.1, 0.0, -0.1, 0.2};
 	gp_graph	graph = {.nodes = 3};
-	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.node = {2, row, variance},.inducing = {3, pair},.alpha = alpha,
+	gp_link_model m = {.method = GP_LINK_DGP,.graph = &graph,.node = {2, row, variance},.inducing = {3, pair},.alpha = alpha,
 	.dgp = {-0.3, 0.7, 3, point, taken},.curve = {0.1, 1.5}};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
@@ -365,8 +365,8 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 		within += v;
 	}
 	mean = sum / draws;
-	gp_link_deep_posterior(env, &m, 1, &out);
-	gp_link_deep_posterior(env, &m, 1, &back);
+	gp_link_dgp_posterior(env, &m, 1, &out);
+	gp_link_dgp_posterior(env, &m, 1, &back);
 	close_to(out.score * sqrt(1.0 + M_PI * out.variance / 8.0), mean, tolerance > 0.0 ? 3e-3 : 1e-9, "the mean of a pair by inducing pairs");
 	close_to(out.variance, square / draws - mean * mean + within / draws, tolerance > 0.0 ? tolerance : 1e-7, "its variance");
 	ok(fabs(out.score - back.score) < 1e-12 && fabs(out.variance - back.variance) < 1e-12, "which has no order");
@@ -542,7 +542,7 @@ check_published(gp_env *env, bool features)
 		gp_link_model *m = fit(dev, graph, x, &o);
 		gp_link_row row[2] = {{.src = 0,.dst = 1}, {.src = 0,.dst = 32}};
 
-		gp_link_deep_posterior(env, m, 2, row);
+		gp_link_dgp_posterior(env, m, 2, row);
 		if (threads == 1)
 		{
 			first = hash_of(m);
@@ -566,7 +566,7 @@ whole(gp_env *env, bool features, gp_dgp o)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_problem p = {.graph = karate_graph(env, false, false),.features = features ? group_features(env, 34, 5) : NULL,
-	.method = GP_LINK_DEEP,.deep = &o,.seed = 3};
+	.method = GP_LINK_DGP,.dgp = &o,.seed = 3};
 
 	env->limit = (size_t) 1 << 30;
 	gp_link_fit(dev, &p);

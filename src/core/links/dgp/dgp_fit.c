@@ -1,5 +1,5 @@
 /*
- * deep_fit.c - a deep graph convolutional Gaussian process of links: its views of the graph, its
+ * dgp_fit.c - a deep graph convolutional Gaussian process of links: its views of the graph, its
  * steps, its fit (Opolka and Lio 2022).
  *
  *		F_l = G_(l-1) M_l + Phi_l A_l',  Phi_l = a_l sqrt(2/M) cos(G_(l-1) diag(1/len_l) O_l + b_l),
@@ -40,7 +40,7 @@ enum purpose
  * link, if there are.
  */
 static void
-draw_pairs(gp_deep *d, const gp_deep_view *view)
+draw_pairs(gp_dgp_training *d, const gp_dgp_view *view)
 {
 	int64_t		links = gp_min64(view->links.n, d->most / 2);
 	gp_link_draws draws = gp_link_draws_open(d->env, d->view[0].graph,
@@ -66,14 +66,14 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 
 /* One step with the links that a view hides. */
 static void
-step(gp_deep *d, const gp_deep_view *view, double rate)
+step(gp_dgp_training *d, const gp_dgp_view *view, double rate)
 {
 	gp_device  *dev = d->dev;
 	double		ll;
 
-	gp_deep_use(d, view);
+	gp_dgp_use(d, view);
 	draw_pairs(d, view);
-	gp_deep_noise(d);
+	gp_dgp_noise(d);
 	gp_trainer_clear(&d->t);
 	gp_network_forward(&d->t, d->network, d->network->n);
 	gp_matrix	value = gp_network_value(d->network);
@@ -92,7 +92,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 
 /* So many steps, fold after fold.  A dry run makes one for all. */
 static void
-train(gp_deep *d, int64_t steps)
+train(gp_dgp_training *d, int64_t steps)
 {
 	gp_env	   *env = d->env;
 	int64_t		total = d->options.steps;
@@ -120,7 +120,7 @@ train(gp_deep *d, int64_t steps)
  * are worked in.
  */
 static void
-estimate_moments(gp_deep *d, gp_link_model *model)
+estimate_moments(gp_dgp_training *d, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
 	int64_t		step = d->t.step;
@@ -132,11 +132,11 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 	double	   *w = gp_alloc_zero(env, width, sizeof(double));
 	bool		sound = true;
 
-	gp_deep_use(d, &d->view[0]);
+	gp_dgp_use(d, &d->view[0]);
 	for (int s = 0; s < SAMPLES; s++)
 	{
 		d->t.step = SAMPLE_STEP + s;
-		gp_deep_noise(d);
+		gp_dgp_noise(d);
 		gp_network_forward(&d->t, d->network, d->network->n - 1);
 		for (gp_band band = gp_band_first(value.rows, POLL_ROWS); band.count > 0;
 			 gp_band_next(&band))
@@ -155,7 +155,7 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 		}
 	}
 	d->t.step = step;
-	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_deep_readout(d, model));
+	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_dgp_readout(d, model));
 	GP_EACH(env, k, gp_items(env, d->nodes * width), k)
 	{
 		double		mean = sum[k] / SAMPLES;
@@ -176,7 +176,7 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 
 /* What the hidden links say of the model as it is, and the curve through them. */
 static void
-judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
+judge(gp_dgp_training *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
 	const gp_link_problem *p = d->problem;
@@ -190,10 +190,10 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
 
-	gp_link_deep_posterior(env, model, gp_items(env, hidden->pairs.n), trial.row);
+	gp_link_dgp_posterior(env, model, gp_items(env, hidden->pairs.n), trial.row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
-	gp_link_deep_posterior(env, model, gp_items(env, pairs.n), row);
+	gp_link_dgp_posterior(env, model, gp_items(env, pairs.n), row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		score[e] = row[e].score;
 	gp_link_trial_rank(env, &trial, &fold, 0, score);
@@ -207,7 +207,7 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 
 /* Makes what a training has beside its views; all of it is the trainer's. */
 static void
-training_open(gp_deep *d, gp_device *dev)
+training_open(gp_dgp_training *d, gp_device *dev)
 {
 	gp_trainer *t = &d->t;
 
@@ -220,8 +220,8 @@ training_open(gp_deep *d, gp_device *dev)
 	d->linked = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(bool)));
 	d->r = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(double)));
 	d->network = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
-	gp_deep_inputs_open(d);
-	gp_deep_network_open(d);
+	gp_dgp_inputs_open(d);
+	gp_dgp_network_open(d);
 }
 
 /* The links that are hidden for the figures, as a fold. */
@@ -274,35 +274,35 @@ forget_directions(gp_env *env, const gp_graph *graph)
 }
 
 /* What a fit works with: a training, its views of the graph without the links that it hides. */
-typedef struct deep_fit
+typedef struct dgp_fit
 {
-	gp_deep		d;
+	gp_dgp_training d;
 	gp_link_problem problem;	/* of the graph without directions */
 	gp_graph   *undirected;		/* NULL: that of the problem */
 	gp_link_prepared prepared;
 	gp_link_fold hidden;
-} deep_fit;
+} dgp_fit;
 
 static void
-deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
+dgp_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 {
 	gp_env	   *env = dev->env;
-	deep_fit   *fit = state;
-	gp_deep    *d = &fit->d;
+	dgp_fit    *fit = state;
+	gp_dgp_training *d = &fit->d;
 
 	fit->problem = *(const gp_link_problem *) options;
 	if (p->graph->directed)
 		fit->problem.graph = fit->undirected = forget_directions(env, p->graph);
-	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,
-					.folds = -1};
+	*d = (gp_dgp_training) {.dev = dev,.env = env,.problem = &fit->problem,
+							.nodes = p->graph->nodes,.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
 	fit->prepared = gp_link_prepared_make(env, &fit->hidden, 1);
-	d->options = default_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
+	d->options = default_options(fit->problem.dgp ? fit->problem.dgp : &gp_dgp_defaults, d->nodes,
 								p->features != NULL);
 	d->type = d->options.inducing > 0 ? GP_DOUBLE : GP_FLOAT;
 	if (p->features)
 		d->x = gp_link_features_prepare(env, p->features, p->seed);
-	gp_deep_views_open(d, fit->hidden.graph);
+	gp_dgp_views_open(d, fit->hidden.graph);
 }
 
 /*
@@ -310,9 +310,9 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
  * accounts for the hidden links in the others and for what making them takes.
  */
 static void
-see_all_links(deep_fit *fit)
+see_all_links(dgp_fit *fit)
 {
-	gp_deep    *d = &fit->d;
+	gp_dgp_training *d = &fit->d;
 	gp_env	   *env = d->env;
 	int64_t		edges = fit->problem.graph->edges;
 
@@ -328,21 +328,21 @@ see_all_links(deep_fit *fit)
 	}
 	else
 	{
-		gp_deep_views_close(d);
+		gp_dgp_views_close(d);
 		gp_link_fold_free(env, &fit->hidden);
-		gp_deep_views_open(d, fit->problem.graph);
+		gp_dgp_views_open(d, fit->problem.graph);
 	}
-	gp_deep_inputs_again(d);
+	gp_dgp_inputs_again(d);
 }
 
 static void *
-deep_run(void *state, gp_device *dev, const gp_plan *plan)
+dgp_run(void *state, gp_device *dev, const gp_plan *plan)
 {
-	deep_fit   *fit = state;
-	gp_deep    *d = &fit->d;
+	dgp_fit    *fit = state;
+	gp_dgp_training *d = &fit->d;
 	gp_env	   *env = dev->env;
 	int64_t		last = (int64_t) ceil(LAST_SHARE * d->options.steps);
-	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_DEEP,
+	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_DGP,
 												 fit->problem.graph);
 
 	d->problem = &fit->problem;
@@ -372,21 +372,21 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-deep_describe(const void *state, gp_plan *plan)
+dgp_describe(const void *state, gp_plan *plan)
 {
-	const deep_fit *fit = state;
+	const dgp_fit *fit = state;
 
 	snprintf(plan->reason, sizeof(plan->reason), "links by a deep Gaussian process, %d steps: ",
 			 fit->d.options.steps);
 }
 
 static void
-deep_close(void *state)
+dgp_close(void *state)
 {
-	deep_fit   *fit = state;
+	dgp_fit    *fit = state;
 	gp_env	   *env = fit->d.env;
 
-	gp_deep_views_close(&fit->d);
+	gp_dgp_views_close(&fit->d);
 	gp_link_fold_free(env, &fit->hidden);
 	gp_features_free(env, fit->d.x);
 	gp_link_prepared_free(env, &fit->prepared);
@@ -396,6 +396,6 @@ deep_close(void *state)
 const gp_method gp_method_dgp = {
 	.name = "dgp",.what = GP_LINK_WHAT,
 	.hint = "Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.",
-	.state = sizeof(deep_fit),.open = deep_open,.run = deep_run,.release = gp_link_release,
-	.describe = deep_describe,.close = deep_close
+	.state = sizeof(dgp_fit),.open = dgp_open,.run = dgp_run,.release = gp_link_release,
+	.describe = dgp_describe,.close = dgp_close
 };
