@@ -42,7 +42,7 @@ typedef enum gp_cell_kind
 	GP_CELL_TIME,				/* date, timestamp: an age */
 	GP_CELL_LIST,				/* array, vector: its numbers */
 	GP_CELL_KEY,				/* what a row refers to, as a word: categories where they are few */
-	GP_CELL_KIND				/* a key that numbers are encoded within, no columns of its own */
+	GP_CELL_CATEGORY_KEY		/* a key that numbers are encoded within, no columns of its own */
 } gp_cell_kind;
 
 /* One value of a row; the caller owns what it points to. */

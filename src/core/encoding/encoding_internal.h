@@ -25,7 +25,7 @@ extern int32_t gp_encoded_numbers(const gp_encoded *encoded);
 static inline int32_t
 gp_encoded_width(const gp_encoded *encoded)
 {
-	return encoded->kind == GP_CELL_KIND ? 0 : gp_encoded_numbers(encoded) + encoded->hot;
+	return encoded->kind == GP_CELL_CATEGORY_KEY ? 0 : gp_encoded_numbers(encoded) + encoded->hot;
 }
 
 /* A number as it is standardised: winsorised and, where that is so, its logarithm. */

@@ -319,11 +319,11 @@ typedef struct fact_rows
 } fact_rows;
 
 /*
- * A key is a kind of a fact once the row that it leads to is there.  The key by which facts are
- * found is none: of one key they are all alike.
+ * A key is a category of a fact once the row that it leads to is there.  The key by which facts are
+ * found is not: of one key they are all alike.
  */
 static void
-hide_kinds(const gnngp_join *j, const Datum *values, const bool *nulls, gp_cell *cell)
+hide_category_keys(const gnngp_join *j, const Datum *values, const bool *nulls, gp_cell *cell)
 {
 	for (int c = 0; c < j->joined[0].ncells; c++)
 	{
@@ -365,7 +365,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 			gp_encode_ages(encoding, own, at);
 		at += encoding->width;
 		if (there && p == 0)
-			hide_kinds(facts->join, values, nulls, f->cell);
+			hide_category_keys(facts->join, values, nulls, f->cell);
 		if (there && napart > 0)
 			gp_encode_apart(encoding, f->cell, apart);
 		for (int32 k = 0; k < napart; k++)

@@ -33,8 +33,8 @@ key_cell(const gnngp_schema *s, int relation, gp_cell_kind kind)
 }
 
 /*
- * The cells of a table; behind its columns the keys to rows of another: these may be kinds, of
- * which numbers tell different things.
+ * The cells of a table, and behind its columns its keys: these may be categories, such as the kind
+ * of a measurement, within which numbers are encoded.
  */
 static gnngp_cell_source *
 table_cells(const gnngp_schema *s, int table, int *n)
@@ -57,7 +57,7 @@ table_cells(const gnngp_schema *s, int table, int *n)
 
 		if (k->child == table && k->parent != table && k->n == 1 &&
 			t->column[k->from[0]].role == GNNGP_COLUMN_KEY)
-			cell[(*n)++] = key_cell(s, r, GP_CELL_KIND);
+			cell[(*n)++] = key_cell(s, r, GP_CELL_CATEGORY_KEY);
 	}
 	return cell;
 }

@@ -442,7 +442,7 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
 			e[-1].way == e->way;
 
-		if (!told && e->kind != GP_CELL_KIND &&
+		if (!told && e->kind != GP_CELL_CATEGORY_KEY &&
 			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
 			 e->way == GP_ENCODED_TOTAL))
 			notice_encoding_later(r, p, e);

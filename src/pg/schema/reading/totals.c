@@ -127,8 +127,8 @@ compare_row(void *state, const Datum *values, const bool *nulls)
 }
 
 /*
- * True for a column that equals a total.  Rows of one fact count where rows without any have nothing
- * in the column: else the fact may have it from there.
+ * True for a column that equals a total.  Rows of one fact count where rows without any have
+ * nothing in the column: else the fact may have it from there.
  */
 static bool
 is_total(const comparison *c, int column, int k)
