@@ -55,11 +55,8 @@ extern char *gnngp_column_list_text(const gnngp_schema *s, int table, int n, con
 /* The argument exclude of the graph with more columns. */
 extern char *gnngp_exclude_argument(const gnngp_schema *s, const List *more);
 
-/* The place of a column, or -1. */
-extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
-
 /*
- * The same of a name that an argument has, and that may be quoted: 42703 where there is none, with
+ * The place of a column that an argument names, perhaps quoted: 42703 where there is none, with
  * the call that changes the argument of a graph that is there.
  */
 extern int	gnngp_table_require_column(const gnngp_schema *s, const gnngp_schema_table *t,
@@ -72,9 +69,6 @@ extern void gnngp_find_relations(gnngp_schema *s);
 
 /* Moves the relations that are not used behind the others. */
 extern void gnngp_set_relations_aside(gnngp_schema *s);
-
-/* True for a table that is not left out: its cells are read, or it refers or is referred to. */
-extern bool gnngp_is_used(const gnngp_schema *s, int table);
 
 /* 42804 and 0A000 where keys are not equal by their texts, by which facts are found. */
 extern void gnngp_require_texts(const gnngp_schema *s);
@@ -110,6 +104,28 @@ extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);
 
 /* The column of a table's primary key, or called id; 0A000 where there is none. */
 extern int	gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task);
+
+/* The place of a column, or -1. */
+extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
+
+/* ---- what is used of them (schema_shape.c) ---- */
+
+/*
+ * Marks a table's columns, and what it refers to, as not used, except what the user says is known;
+ * false: there is nothing to mark.  gnngp_set_relations_aside has to follow.
+ */
+extern bool gnngp_leave_table_out(gnngp_schema *s, int table);
+
+/* True for a table that is not left out: its cells are read, or it refers or is referred to. */
+extern bool gnngp_is_used(const gnngp_schema *s, int table);
+
+/* ---- what a task leaves out (task/task_exclusions.c) ---- */
+
+/*
+ * Marks the column that a task asks for: its own row never shows it, and rows without time show
+ * none.  Leaves out what tells the labels.
+ */
+extern void gnngp_mark_target(gnngp_schema *s, const gnngp_task_def *task);
 
 /* ---- their times (schema_times.c) ---- */
 

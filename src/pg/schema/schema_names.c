@@ -15,24 +15,6 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-int
-gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
-{
-	for (int i = 0; i < t->ncolumns; i++)
-		if (strcmp(t->column[i].column.name, name) == 0)
-			return i;
-	return -1;
-}
-
-int
-gnngp_schema_find(const gnngp_schema *s, Oid table)
-{
-	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].table.oid == table)
-			return i;
-	return -1;
-}
-
 /* A JSON string, or NULL for null; 22023 for any other value. */
 static const char *
 json_text(const JsonbValue *v, const char *argument)

@@ -17,6 +17,24 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+int
+gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
+{
+	for (int i = 0; i < t->ncolumns; i++)
+		if (strcmp(t->column[i].column.name, name) == 0)
+			return i;
+	return -1;
+}
+
+int
+gnngp_schema_find(const gnngp_schema *s, Oid table)
+{
+	for (int i = 0; i < s->ntables; i++)
+		if (s->table[i].table.oid == table)
+			return i;
+	return -1;
+}
+
 static bool
 is_nextval(Oid function, void *unused)
 {

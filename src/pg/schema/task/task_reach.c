@@ -1,5 +1,5 @@
 /*
- * newest_fact.c - since when and until when the facts of a task reach.
+ * task_reach.c - since when and until when the facts of a task reach.
  *
  * The last as-of time lies before the newest fact, so that no label's window is still open; the
  * first lies after facts began to be recorded.  The tables that the target reads tell both; where

@@ -1,5 +1,5 @@
 /*
- * task_collect.c - taking rows of a task as they come.
+ * task_rows_add.c - takes rows of a task as they come.
  */
 #include "postgres.h"
 
