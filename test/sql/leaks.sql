@@ -28,23 +28,23 @@ CREATE FUNCTION churn(task text, graph text) RETURNS void LANGUAGE sql AS $$
         filter => 'EXISTS (SELECT FROM leaks_test.orders AS o WHERE o.customer_id = e.id AND o.ordered_at > t - interval ''60 days'' AND o.ordered_at <= t)') $$;
 SELECT gp_create_graph('open', tables => '{customers,orders}', exclude => '{orders.won}');
 SELECT churn('leaks', 'open');
-SELECT loo_score > 0.2 AS too_good FROM gp_fit('leaks');
+SELECT loo_score > 0.2 AS too_good FROM gp_fit('leaks', landmarks => 100);
 -- Honest columns are not told of
 SELECT gp_create_graph('closed', tables => '{customers,orders}', exclude => '{orders.won,customers.status,customers.total}');
 SELECT churn('honest', 'closed');
-SELECT labelled > 500 FROM gp_fit('honest');
+SELECT labelled > 500 FROM gp_fit('honest', landmarks => 100);
 -- The number of rows without a time, such as of talks with those who have left
 CREATE TABLE talks (customer_id integer NOT NULL REFERENCES customers);
 INSERT INTO talks SELECT id FROM customers WHERE status = 'gone' AND id % 7 < 5;
 SELECT gp_create_graph('talks', tables => '{customers,orders,talks}', exclude => '{orders.won,customers.status,customers.total}');
 SELECT churn('talked', 'talks');
-SELECT labelled > 500 FROM gp_fit('talked');
+SELECT labelled > 500 FROM gp_fit('talked', landmarks => 100);
 -- The answer of a column task in another column of the row
 ALTER TABLE orders ADD refund real;
 UPDATE orders SET refund = amount WHERE won;
 SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('won', 'refunds', target => 'orders.won');
-SELECT loo_score > 0.8 FROM gp_fit('won');
+SELECT loo_score > 0.8 FROM gp_fit('won', landmarks => 100);
 -- Nothing is told of a column that the user knows to be written with its row
 SELECT gp_alter_graph('refunds', times => '{"orders.refund": null}');
 SELECT count(*) FROM gp_estimate('won');
@@ -56,27 +56,27 @@ INSERT INTO twins SELECT 2 * pair + twin, owner, '2020-01-01'::timestamptz + pai
 FROM (SELECT pair, 1 + pair * 7919 % 30 AS owner, random() AS luck FROM generate_series(1, 1000) AS pair) AS p, generate_series(0, 1) AS twin;
 SELECT gp_create_graph('twins', tables => '{owners,twins}');
 SELECT gp_create_task('y', 'twins', target => 'twins.y');
-SELECT loo_score BETWEEN 0.38 AND 0.55 AS habit_alone FROM gp_fit('y', task => 'regression');
+SELECT loo_score BETWEEN 0.38 AND 0.55 AS habit_alone FROM gp_fit('y', task => 'regression', landmarks => 100);
 -- Beside who the owner is, earlier answers show a block of time that is left out in later rows: coins fall alike
 CREATE TABLE coins (id integer PRIMARY KEY, owner_id integer NOT NULL REFERENCES owners, at timestamptz NOT NULL, y boolean);
 INSERT INTO coins SELECT 30 * k + owner, owner, '2020-01-01'::timestamptz + k * interval '10 days', hashint4(30 * k + owner) > 0
 FROM generate_series(1, 30) AS owner, generate_series(1, 30) AS k;
 SELECT gp_create_graph('coins', tables => '{owners,coins}');
 SELECT gp_create_task('coin', 'coins', target => 'coins.y');
-SELECT loo_score < 0.03 AS blind FROM gp_fit('coin');
+SELECT loo_score < 0.03 AS blind FROM gp_fit('coin', landmarks => 100);
 SELECT gp_drop_graph('coins');
 -- A view without a time shows the answers of its table, though no row lacks one
 CREATE VIEW twin_answers AS SELECT id AS twin_id, y AS answer FROM twins;
 SELECT gp_create_graph('twin_answers', tables => '{owners,twins,twin_answers}', keys => '{"twin_answers.twin_id": "twins.id"}');
 SELECT gp_create_task('twin_y', 'twin_answers', target => 'twins.y');
-SELECT loo_score < 0.55 AS habit_alone FROM gp_fit('twin_y', task => 'regression');
+SELECT loo_score < 0.55 AS habit_alone FROM gp_fit('twin_y', task => 'regression', landmarks => 100);
 SELECT gp_drop_graph('twin_answers');
 -- Where rows to predict are behind all answers, what tells no longer there does not count as if it did: a mood that lasts 25 days
 UPDATE twins SET y = 5 * sin(1000 * (owner_id % 5 + id / 50));
-SELECT loo_score > 0.5 AS fresh FROM gp_fit('y', task => 'regression');
+SELECT loo_score > 0.5 AS fresh FROM gp_fit('y', task => 'regression', landmarks => 100);
 SELECT relation FROM gp_explain('y', 2, k => 100) WHERE relation LIKE '%owner_id' GROUP BY relation ORDER BY relation COLLATE "C";
 UPDATE twins SET y = NULL WHERE id > 1800;
-SELECT loo_score < 0.4 AS old FROM gp_fit('y', 'behind', task => 'regression');
+SELECT loo_score < 0.4 AS old FROM gp_fit('y', 'behind', task => 'regression', landmarks => 100);
 -- Labels are no facts of their own task, neither through a table between nor through rows that refer to them
 CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL, marks real[]);
 INSERT INTO accounts SELECT id, id, joined_at, CASE WHEN joined_at < '2024-02-22' THEN ARRAY[id % 3, id % 5, id % 7] END FROM customers;
@@ -88,29 +88,29 @@ CREATE TABLE remarks (account_id integer REFERENCES accounts, answer integer REF
 INSERT INTO remarks SELECT account_id, id, as_of FROM answers WHERE id > 0;
 SELECT gp_create_graph('asked', tables => '{customers,accounts,answers,remarks}', times => '{"answers": "as_of"}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('blind', 'asked', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
-SELECT labelled FROM gp_fit('blind');
+SELECT labelled FROM gp_fit('blind', landmarks => 100);
 SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'answer') AS answers FROM gp_explain('blind', 1) AS e;
 -- Nor through a view of views of them, which is told
 CREATE VIEW told AS SELECT account_id, as_of, lost FROM answers;
 CREATE VIEW retold AS SELECT account_id, as_of AS at, lost FROM told UNION ALL SELECT id, opened, 0 FROM accounts;
 SELECT gp_create_graph('retold', tables => '{customers,accounts,remarks,retold}', keys => '{"retold.account_id": "accounts.id"}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('deaf', 'retold', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
-SELECT labelled FROM gp_fit('deaf');
+SELECT labelled FROM gp_fit('deaf', landmarks => 100);
 SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'retold') AS answers FROM gp_explain('deaf', 1) AS e;
 -- Nor are they in the table that they are a view of, unless that is known with its row
 CREATE VIEW shown AS SELECT t.customer_id, t.as_of AS at, t.churn AS y FROM (SELECT * FROM answers WHERE id > 0) AS t;
 SELECT gp_alter_graph('asked', exclude => '{customers.status,customers.total,answers.lost}');
 SELECT gp_create_task('shown', 'asked', labels => 'shown', entity => 'customer_id', target => 'y', time_column => 'at', horizon => '200 days');
-SELECT features AS without FROM gp_fit('shown') \gset
+SELECT features AS without FROM gp_fit('shown', landmarks => 100) \gset
 SELECT gp_alter_graph('asked', times => '{"answers": "as_of", "answers.churn": null}');
-SELECT features > :without AS used FROM gp_fit('shown', replace => true);
+SELECT features > :without AS used FROM gp_fit('shown', replace => true, landmarks => 100);
 -- A view without a time that gathers rows with times shows what comes later, unless the user says that it does not
 CREATE MATERIALIZED VIEW habits AS SELECT customer_id, count(*) AS n, max(ordered_at) AS last FROM orders GROUP BY customer_id;
 SELECT gp_create_graph('habits', tables => '{customers,orders,habits}', keys => '{"habits.customer_id": "customers.id"}', exclude => '{orders.won,orders.refund,customers.status,customers.total}');
 SELECT relation, note FROM gp_relations('habits');
 SELECT col, encoding, note FROM gp_columns('habits') WHERE tab = 'habits'::regclass;
 SELECT churn('habitual', 'habits');
-SELECT f.features = m.features AS unseen FROM gp_fit('habitual') AS f, gp_models AS m WHERE m.model = 'honest';
+SELECT f.features = m.features AS unseen FROM gp_fit('habitual', landmarks => 100) AS f, gp_models AS m WHERE m.model = 'honest';
 SELECT gp_alter_graph('habits', times => '{"habits": null}');
 SELECT relation, note FROM gp_relations('habits');
 SELECT col, encoding, note FROM gp_columns('habits') WHERE tab = 'habits'::regclass;
@@ -134,7 +134,7 @@ UPDATE answers SET as_of = as_of + interval '12 hours', churn = random() < 0.5 W
 INSERT INTO evenings SELECT account_id, as_of, churn FROM answers WHERE id > 0;
 SELECT gp_create_graph('evenings', tables => '{customers,accounts,evenings}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('noon', 'evenings', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('noon');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('noon', landmarks => 100);
 -- Today's facts that are in the table are known now
 SET client_min_messages = warning;
 CREATE TEMP TABLE before AS SELECT probability FROM gp_predict_live('noon', 1);
@@ -204,7 +204,7 @@ FROM (SELECT id, random() < 0.7 AS held FROM generate_series(1, 760) AS id) AS b
 INSERT INTO notes SELECT id, 1 FROM bookings WHERE held AND id % 3 > 0;
 SELECT gp_create_graph('bookings', tables => '{bookings,notes}');
 SELECT gp_create_task('held', 'bookings', target => 'bookings.held');
-SELECT loo_score < 0.05 AS honest FROM gp_fit('held');
+SELECT loo_score < 0.05 AS honest FROM gp_fit('held', landmarks => 100);
 -- Live answers do without them, too
 SET client_min_messages = warning;
 CREATE TEMP TABLE lacking AS SELECT probability FROM gp_predict_live('held', 760, class => 'true');
@@ -213,11 +213,11 @@ SELECT a.probability = b.probability AS same FROM gp_predict_live('held', 760, c
 RESET client_min_messages;
 -- Unless the user knows better
 SELECT gp_alter_graph('bookings', times => '{"bookings.minutes": null, "notes.booking": null}');
-SELECT loo_score > 0.2 AS told FROM gp_fit('held');
+SELECT loo_score > 0.2 AS told FROM gp_fit('held', landmarks => 100);
 -- Of answers that are missing at random nothing is left out; a column that tells much is told of, without facts too
 SELECT gp_alter_graph('bookings', tables => '{bookings}', times => '{}');
 UPDATE bookings SET held = CASE WHEN id % 10 > 0 THEN minutes > 0 OR id % 8 > 3 END;
-SELECT loo_score > 0.2 AS told FROM gp_fit('held');
+SELECT loo_score > 0.2 AS told FROM gp_fit('held', landmarks => 100);
 -- What rows come to refer to later is not seen, nor that they do by their absence
 CREATE TABLE claims (id integer PRIMARY KEY, at timestamptz NOT NULL);
 CREATE TABLE sales (id integer PRIMARY KEY, account_id integer REFERENCES accounts, at timestamptz NOT NULL, claim integer REFERENCES claims,
@@ -228,26 +228,26 @@ UPDATE sales SET claim = id WHERE back;
 SELECT gp_create_graph('sales', tables => '{accounts,sales,claims}', exclude => '{sales.back,sales.fee}');
 SELECT gp_create_task('claimed', 'sales', entity => 'sales', horizon => '3 days', every => '1 hour', filter => 'e.at > t - interval ''1 hour''',
     target => 'EXISTS (SELECT FROM leaks_test.claims AS o WHERE o.id = e.claim AND o.at > t AND o.at <= t + horizon)');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed', landmarks => 100);
 -- Nor by a key that is excluded, nor is what is computed from the answer
 SELECT gp_alter_graph('sales', exclude => '{sales.claim}');
 SELECT relation, note FROM gp_relations('sales');
 SELECT gp_create_task('back', 'sales', target => 'sales.back');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('back');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('back', landmarks => 100);
 -- Rows without a time that come to refer to what is later do not tell of it by their number
 CREATE TABLE parcels (sale integer NOT NULL REFERENCES sales, claim integer REFERENCES claims);
 INSERT INTO parcels SELECT id, claim FROM sales;
 SELECT gp_alter_graph('sales', tables => '{sales,claims,parcels}', exclude => '{sales.back,sales.fee,sales.claim}');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed', 'parcels');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed', 'parcels', landmarks => 100);
 SELECT gp_alter_graph('sales', exclude => '{sales.back,sales.fee,sales.claim,parcels.claim}');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed', 'parcels', replace => true);
+SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed', 'parcels', replace => true, landmarks => 100);
 -- The one key that says since when they are known is not excluded
 SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.back,sales.fee,sales.claim,parcels.claim,parcels.sale}')$$);
 -- Nor is what is computed from the same as the answer
 ALTER TABLE sales ADD twice integer GENERATED ALWAYS AS (2 * back::integer) STORED;
 SELECT gp_alter_graph('sales', exclude => '{sales.claim,parcels.claim}');
 SELECT gp_create_task('fee', 'sales', target => 'sales.fee');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('fee');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('fee', landmarks => 100);
 -- Of a row's children those count, too, that come to refer to what is later
 CREATE TABLE buyers (id integer PRIMARY KEY);
 CREATE TABLE purchases (id integer PRIMARY KEY, at timestamptz NOT NULL, buyer integer REFERENCES buyers);
@@ -259,7 +259,7 @@ INSERT INTO items SELECT p.id, c.id, 1 FROM purchases p LEFT JOIN claims c ON c.
 SELECT gp_create_graph('items', tables => '{buyers,purchases,items,claims}');
 SELECT gp_create_task('returned', 'items', 'buyers', horizon => '3 days', every => '9 days',
     target => 'EXISTS (SELECT FROM leaks_test.purchases p JOIN leaks_test.claims c ON c.id = 10000 + p.id WHERE p.buyer = e.id AND c.at > t AND c.at <= t + horizon)');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('returned');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('returned', landmarks => 100);
 -- Rows without a time that wait for more children do not tell of them by their absence
 CREATE TABLE baskets (id integer PRIMARY KEY, buyer integer NOT NULL REFERENCES buyers, size integer);
 CREATE TABLE lines (basket integer REFERENCES baskets, claim integer REFERENCES claims);
@@ -271,7 +271,7 @@ SELECT gp_create_graph('baskets', tables => '{buyers,baskets,lines,claims}');
 SELECT gp_create_task('more', 'baskets', 'buyers', horizon => '31 days', every => '3 days',
     filter => 'EXISTS (SELECT FROM leaks_test.baskets b JOIN leaks_test.claims c ON c.id = 100000 + 2 * b.id WHERE b.buyer = e.id AND c.at <= t AND c.at > t - interval ''3 days'')',
     target => 'EXISTS (SELECT FROM leaks_test.baskets b JOIN leaks_test.claims c ON c.id = 100001 + 2 * b.id WHERE b.buyer = e.id AND c.at > t AND c.at <= t + horizon)');
-SELECT loo_score < 0.1 AS blind FROM gp_fit('more');
+SELECT loo_score < 0.1 AS blind FROM gp_fit('more', landmarks => 100);
 -- Nor those whose children refer to more tables than are read with them, or to what is later far above them
 CREATE TABLE hues (id integer PRIMARY KEY);
 INSERT INTO hues SELECT generate_series(1, 3);
@@ -284,9 +284,9 @@ INSERT INTO files SELECT id, id FROM claims WHERE id >= 100000;
 INSERT INTO folders SELECT id, id FROM files;
 INSERT INTO papers SELECT basket, claim FROM lines;
 SELECT gp_alter_graph('baskets', tables => '{buyers,baskets,dyes,hues,claims}');
-SELECT loo_score < 0.1 AS blind FROM gp_fit('more', 'dyes');
+SELECT loo_score < 0.1 AS blind FROM gp_fit('more', 'dyes', landmarks => 100);
 SELECT gp_alter_graph('baskets', tables => '{buyers,baskets,papers,folders,files,claims}');
-SELECT loo_score < 0.1 AS blind FROM gp_fit('more', 'papers');
+SELECT loo_score < 0.1 AS blind FROM gp_fit('more', 'papers', landmarks => 100);
 -- Nor rows without a time that come to refer to later ones, in part beside others, unless the user says that they do so at once
 CREATE TABLE guests (id integer PRIMARY KEY);
 CREATE TABLE moves (id integer PRIMARY KEY, at timestamptz NOT NULL);
@@ -298,9 +298,9 @@ INSERT INTO seats SELECT 1 + i % 150, 0, id FROM generate_series(1, 600) AS i LE
 SELECT gp_create_graph('seats', tables => '{guests,seats,moves}');
 SELECT gp_create_task('freed', 'seats', 'guests', horizon => '50 days', every => '25 days', since => '2024-01-06',
     target => 'EXISTS (SELECT FROM leaks_test.seats s JOIN leaks_test.moves m ON m.id = s.freed WHERE s.guest = e.id AND m.at > t AND m.at <= t + horizon)');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('freed');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('freed', landmarks => 100);
 SELECT gp_alter_graph('seats', times => '{"seats.freed": null}');
-SELECT loo_score > 0.1 AS told FROM gp_fit('freed', replace => true);
+SELECT loo_score > 0.1 AS told FROM gp_fit('freed', replace => true, landmarks => 100);
 -- Nor does what counts or adds up the rows that refer to it, whenever they come, unless the user says that it is known
 CREATE TABLE jobs (id integer PRIMARY KEY, posted timestamptz NOT NULL, pay real, applicants integer, fees numeric, latest date);
 CREATE TABLE applications (job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, fee real);
@@ -311,10 +311,10 @@ UPDATE jobs SET (applicants, fees, latest) = (SELECT count(*), sum(fee), max(at)
 SELECT gp_create_graph('jobs', tables => '{jobs,applications}', times => '{"jobs": "posted"}');
 SELECT gp_create_task('wanted', 'jobs', 'jobs', horizon => '14 days', every => '4 days', filter => 't BETWEEN e.posted + interval ''5 days'' AND e.posted + interval ''18 days''',
     target => 'EXISTS (SELECT FROM leaks_test.applications a WHERE a.job = e.id AND a.at > t AND a.at <= t + horizon)');
-SELECT loo_score < 0.1 AS blind FROM gp_fit('wanted');
+SELECT loo_score < 0.1 AS blind FROM gp_fit('wanted', landmarks => 100);
 SELECT col, encoding, note FROM gp_columns('jobs') WHERE tab = 'jobs'::regclass;
 SELECT gp_alter_graph('jobs', times => '{"jobs": "posted", "jobs.applicants": null}');
-SELECT loo_score > 0.5 AS told FROM gp_fit('wanted', replace => true);
+SELECT loo_score > 0.5 AS told FROM gp_fit('wanted', replace => true, landmarks => 100);
 -- A number that was known with its row is kept, although later rows refer to it, too
 UPDATE jobs SET applicants = (SELECT count(*) FROM applications WHERE job = id AND at < posted + interval '4 days'), fees = id % 7, latest = posted;
 SELECT gp_alter_graph('jobs', times => '{"jobs": "posted"}');
@@ -347,7 +347,7 @@ INSERT INTO payouts SELECT id, 1 + id % 250 FROM loans WHERE granted;
 INSERT INTO calls SELECT id, at - id % 20 FROM loans WHERE id % 3 > 0;
 SELECT gp_create_graph('loans', tables => '{customers,loans,payouts,calls}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('granted', 'loans', target => 'loans.granted');
-SELECT loo_score < 0.05 AS blind FROM gp_fit('granted');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('granted', landmarks => 100);
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;

@@ -90,17 +90,18 @@ for my $phase ('reading nodes', 'reading edges', 'exact diagonal', 'building the
 	end_in_phase('pg_cancel_backend', $phase, '57014');
 }
 end_in_phase('pg_cancel_backend', 'choosing the nugget', '57014', $fit =~ s/large/tenth/r);
-end_in_phase('pg_cancel_backend', 'posterior', '57014', $fit =~ s/2000/1000/r);
+end_in_phase('pg_cancel_backend', 'posterior', '57014', $fit =~ s/large/tenth/r =~ s/2000/1000/r);
 end_in_phase('pg_terminate_backend', 'building the kernel', '57P01');
 for my $phase ('reading edges', 'scoring pairs')
 {
 	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit_links('large')});
 }
 end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit_links('large', method => 'pairs')});
-for my $phase ('reading features', 'building the kernel', 'posterior')
+for my $phase ('reading features', 'building the kernel')
 {
 	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit('large', kernel => 'gckm(own=true)')});
 }
+end_in_phase('pg_cancel_backend', 'posterior', '57014', q{SELECT gp_fit('tenth', kernel => 'gckm(own=true)')});
 end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit('large', kernel => 'gpsrf(features=100)')});
 for my $method ('dgp', 'dgp(inducing=82)')
 {

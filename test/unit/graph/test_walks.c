@@ -182,10 +182,10 @@ check_errors(gp_env *env)
 
 	snprintf(name, sizeof(name), "one walk: %.3f%% on a random graph of 1,000 nodes", error);
 	ok(error <= 0.35, name);
-	kernel.walks = 80;
+	kernel.walks = 20;
 	error = frobenius(estimate(dev, graph, &kernel, 1), want, 1000);
-	snprintf(name, sizeof(name), "80 walks: %.3f%%", error);
-	ok(error <= 0.05, name);
+	snprintf(name, sizeof(name), "20 walks: %.3f%%", error);
+	ok(error <= 0.1, name);
 	graph = karate_graph(env, false, false);
 	kernel = (gp_laplacian) {2, 10.0, 4, 0.1, GP_WALK_UNIFORM, GP_TRIM_ANCHORS, 0};
 	want = exact_kernel(dev, graph, &kernel);
