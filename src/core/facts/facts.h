@@ -6,7 +6,7 @@
  * task gets of a fact table are aggregates of the facts that are visible before t, strictly; so no
  * column knows what comes after.  In order, of rows that are encoded (encoding.h):
  *
- *		task columns	those of the rows of the task: groups that are put, relations scanned
+ *		task columns	those of the rows of the task: groups that are put, facts that are scanned
  *		scale		standardises them over the rows that train, clips, drops what is constant
  *		features	of a low-rank fit (gp_facts_fit), whose nodes are the rows of the task
  *
@@ -37,8 +37,7 @@ extern void gp_task_columns_free(gp_task_columns *columns);
  * number.  Rows that are never put are 0.
  */
 extern int32_t gp_task_columns_group(gp_task_columns *columns, const char *relation,
-									 const char *aggregate,
-							  int32_t width);
+									 const char *aggregate, int32_t width);
 extern void gp_task_columns_put(gp_task_columns *columns, int32_t group, int64_t row,
 								const double *value);
 
@@ -49,7 +48,7 @@ extern void gp_task_columns_put(gp_task_columns *columns, int32_t group, int64_t
 extern int32_t gp_task_columns_calendar(gp_task_columns *columns);
 extern void gp_task_columns_fill_calendar(gp_task_columns *columns, int32_t group);
 
-/* Which aggregates a relation has; each is a group, by these names. */
+/* Which aggregates facts have; each is a group, by these names. */
 typedef enum gp_facts_aggregate
 {
 	GP_FACTS_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
@@ -66,7 +65,7 @@ typedef enum gp_facts_aggregate
 /* What tells how facts change: such columns count where blocks of time say so. */
 #define GP_FACTS_OF_CHANGES (GP_FACTS_PACE | GP_FACTS_CHANGE | GP_FACTS_SPREAD)
 
-/* The default of a relation with time. */
+/* The default of facts with time. */
 #define GP_FACTS_USUAL (GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_META)
 
 typedef struct gp_aggregates
@@ -80,29 +79,28 @@ typedef struct gp_aggregates
 } gp_aggregates;
 
 /*
- * Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its
- * number.
+ * Declares facts that have so many numbers (0: they are only counted), by the name of the relation
+ * that they are found by, perhaps with more words.  Returns their number, which below is facts.
  */
-extern int32_t gp_task_columns_relation(gp_task_columns *columns, const char *relation,
-										int32_t width,
-								 gp_aggregates aggregates);
+extern int32_t gp_task_columns_facts(gp_task_columns *columns, const char *relation,
+									 int32_t width, gp_aggregates aggregates);
 
 /*
- * Declares the decayed count and the newest age of the facts of all joint relations together: no
- * relation by itself tells when anything happened last.  Returns the group, or -1 where fewer than
- * two relations are joint.  Filled once these are scanned.
+ * Declares the decayed count and the newest age of all joint facts together: those of one relation
+ * do not tell when anything happened last.  Returns the group, or -1 where those of fewer than two
+ * are joint.  Filled once these are scanned.
  */
 extern int32_t gp_task_columns_joint(gp_task_columns *columns);
 extern void gp_task_columns_fill_joint(gp_task_columns *columns, int32_t group);
 
-/* Changes the half-life of all relations, before the first scan. */
+/* Changes the half-life of all facts, before the first scan. */
 extern void gp_task_columns_half_life(gp_task_columns *columns, double half_life);
 
-/* Has rows see the facts of a relation as of earlier times of theirs, which stay the caller's. */
-extern void gp_task_columns_lag(gp_task_columns *columns, int32_t relation, const gp_time *as_of);
+/* Has rows see facts as of earlier times of theirs, which stay the caller's. */
+extern void gp_task_columns_lag(gp_task_columns *columns, int32_t facts, const gp_time *as_of);
 
 /*
- * A scan fills the columns of a relation.  key[row] is what the row's facts are found by: the
+ * A scan fills the columns of facts.  key[row] is what the row's facts are found by: the
  * entity, one of its parents, 0 for all rows; any number, or -1 for none.  It is the caller's and
  * stays until the scan is closed.
  *
@@ -114,7 +112,7 @@ extern void gp_task_columns_lag(gp_task_columns *columns, int32_t relation, cons
  */
 typedef struct gp_scan gp_scan;
 
-extern gp_scan *gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key);
+extern gp_scan *gp_scan_open(gp_task_columns *columns, int32_t facts, const int32_t *key);
 extern void gp_scan_fact(gp_scan *scan, int32_t key, gp_time visible, const double *value);
 extern void gp_scan_close(gp_scan *scan);
 
@@ -155,16 +153,16 @@ extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *la
 										  const bool *trains);
 
 /*
- * Scans labels as the facts of a relation that was declared with the target's width: "earlier
+ * Scans labels as facts that were declared with the target's width: "earlier
  * targets" by each row's entity, "all targets" with key NULL, usually with a mean and a half-life.
  */
-extern void gp_scan_labels(gp_task_columns *columns, int32_t relation, const int32_t *key,
-								 const gp_facts_target *target, const gp_facts_labels *labels);
+extern void gp_scan_labels(gp_task_columns *columns, int32_t facts, const int32_t *key,
+						   const gp_facts_target *target, const gp_facts_labels *labels);
 
 /*
  * How fresh labels are at the rows that do not train, compared with those that do.  Where they are
  * old, such as in a table of labels whose last years are to be predicted, a model that has learnt
- * to look at the last answer looks at an old one: the relations of labels are then better left out.
+ * to look at the last answer looks at an old one: the facts of labels are then better left out.
  * Where facts, of which newest is the last, are old there too, labels may still help.
  */
 typedef enum gp_facts_freshness
@@ -179,11 +177,11 @@ extern gp_facts_freshness gp_facts_labels_freshness(gp_env *env, const gp_facts_
 													const bool *trains, gp_time newest);
 
 /*
- * Where the columns of a group, or those of a relation, begin, the latter with how many there are.
+ * Where the columns of a group, or those of facts, begin, the latter with how many there are.
  */
 extern int32_t gp_task_columns_group_first(const gp_task_columns *columns, int32_t group);
-extern int32_t gp_task_columns_relation_first(const gp_task_columns *columns, int32_t relation,
-											  int32_t *width);
+extern int32_t gp_task_columns_facts_first(const gp_task_columns *columns, int32_t facts,
+										   int32_t *width);
 
 /*
  * How much of the labels, which the first rows have, some neighbouring columns tell alone by least
@@ -193,7 +191,7 @@ extern int32_t gp_task_columns_relation_first(const gp_task_columns *columns, in
  */
 extern double gp_task_columns_explained_share(gp_task_columns *columns,
 											  const gp_facts_labels *labels,
-									   int32_t first, int32_t width, gp_time since);
+											  int32_t first, int32_t width, gp_time since);
 
 /*
  * The largest R2 of the labels on one of some neighbouring columns, over a sample of the rows, less

@@ -83,15 +83,14 @@ known_from(gp_time as_of, gp_time horizon)
 }
 
 void
-gp_scan_labels(gp_task_columns *columns, int32_t relation, const int32_t *key,
-					 const gp_facts_target *target,
-					 const gp_facts_labels *labels)
+gp_scan_labels(gp_task_columns *columns, int32_t facts, const int32_t *key,
+			   const gp_facts_target *target, const gp_facts_labels *labels)
 {
 	gp_env	   *env = columns->env;
 	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, columns->rows, sizeof(int32_t));
 	gp_timed   *sorted = key || labels->by_time ? NULL : gp_by_time(env, labels->n, labels->as_of);
 	const gp_timed *order = sorted ? sorted : labels->by_time;
-	gp_scan    *scan = gp_scan_open(columns, relation, key ? key : everybody);
+	gp_scan    *scan = gp_scan_open(columns, facts, key ? key : everybody);
 
 	GP_EACH(env, i, labels->n, i)
 	{

@@ -1,6 +1,6 @@
 /*
- * task_columns.c - the columns of the rows of a task: groups, each of one relation and one
- * aggregate.
+ * task_columns.c - the columns of the rows of a task: groups, each one aggregate of facts,
+ * or columns that are put.
  */
 #include "facts_internal.h"
 
@@ -21,7 +21,7 @@ void
 gp_task_columns_free(gp_task_columns *f)
 {
 	gp_free(f->env, f->group);
-	gp_free(f->env, f->relation);
+	gp_free(f->env, f->aggregated);
 	gp_free(f->env, f->column);
 	gp_free(f->env, f);
 }
@@ -48,63 +48,49 @@ gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggr
 }
 
 int32_t
-gp_aggregate_width(gp_facts_aggregate which, int32_t width)
+gp_task_columns_facts(gp_task_columns *f, const char *relation, int32_t width, gp_aggregates asked)
 {
-	return which == GP_FACTS_META ? GP_META_COLUMNS :
-		which == GP_FACTS_COUNT || which == GP_FACTS_PACE ? 1 : width;
-}
+	gp_aggregated *a;
 
-int32_t
-gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width, gp_aggregates a)
-{
-	static const struct
+	f->aggregated = gp_realloc_array(f->env, f->aggregated, f->naggregated + 1,
+									 sizeof(gp_aggregated));
+	a = &f->aggregated[f->naggregated];
+	a->asked = asked;
+	a->asked.last = asked.last > 0 ? asked.last : 5;
+	a->asked.pseudo = asked.pseudo >= 0.0 ? asked.pseudo : 1.0;
+	a->width = width;
+	a->states = asked.apart ? width : 1;
+	a->each = asked.apart ? 1 : width;
+	a->as_of = f->as_of;
+	a->first = a->meta = f->width;
+	for (int k = 0; k < GP_AGGREGATES; k++)
 	{
-		gp_facts_aggregate which;
-		const char *name;
-	}			all[] = {
-		{GP_FACTS_HALF_LIFE, "half-life"}, {GP_FACTS_LAST, "last"},
-		{GP_FACTS_PACE, "pace"}, {GP_FACTS_META, "count and age"},
-		{GP_FACTS_MEAN, "mean"}, {GP_FACTS_SUM, "sum"}, {GP_FACTS_COUNT, "count"},
-		{GP_FACTS_CHANGE, "change"}, {GP_FACTS_SPREAD, "spread"}
-	};
-	gp_relation *r;
+		const gp_aggregate *one = &gp_aggregate_table[k];
 
-	f->relation = gp_realloc_array(f->env, f->relation, f->nrelations + 1, sizeof(gp_relation));
-	r = &f->relation[f->nrelations];
-	r->a = a;
-	r->a.last = a.last > 0 ? a.last : 5;
-	r->a.pseudo = a.pseudo >= 0.0 ? a.pseudo : 1.0;
-	r->width = width;
-	r->states = a.apart ? width : 1;
-	r->each = a.apart ? 1 : width;
-	r->as_of = f->as_of;
-	r->first = r->meta = f->width;
-	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-	{
-		r->meta = all[k].which == GP_FACTS_META ? f->width : r->meta;
-		if (a.which & all[k].which)
+		a->meta = one->which == GP_FACTS_META ? f->width : a->meta;
+		if (asked.which & one->which)
 		{
-			int32_t		columns = r->states * gp_aggregate_width(all[k].which, r->each);
-			int32_t		group = gp_task_columns_group(f, relation, all[k].name, columns);
+			int32_t		columns = a->states * gp_aggregate_width(one, a->each);
+			int32_t		group = gp_task_columns_group(f, relation, one->name, columns);
 
-			f->group[group].changes = all[k].which & GP_FACTS_OF_CHANGES;
+			f->group[group].changes = one->which & GP_FACTS_OF_CHANGES;
 		}
 	}
-	r->columns = f->width - r->first;
-	return f->nrelations++;
+	a->columns = f->width - a->first;
+	return f->naggregated++;
 }
 
 void
-gp_task_columns_lag(gp_task_columns *f, int32_t relation, const gp_time *as_of)
+gp_task_columns_lag(gp_task_columns *f, int32_t facts, const gp_time *as_of)
 {
-	f->relation[relation].as_of = as_of;
+	f->aggregated[facts].as_of = as_of;
 }
 
 void
 gp_task_columns_half_life(gp_task_columns *f, double half_life)
 {
-	for (int32_t i = 0; i < f->nrelations; i++)
-		f->relation[i].a.half_life = half_life;
+	for (int32_t i = 0; i < f->naggregated; i++)
+		f->aggregated[i].asked.half_life = half_life;
 }
 
 float *
@@ -159,23 +145,23 @@ gp_task_columns_joint(gp_task_columns *f)
 {
 	int32_t		joint = 0;
 
-	for (int32_t i = 0; i < f->nrelations; i++)
-		joint += f->relation[i].a.joint;
+	for (int32_t i = 0; i < f->naggregated; i++)
+		joint += f->aggregated[i].asked.joint;
 	return joint < 2 ? -1 : gp_task_columns_group(f, "any relation", "count and age", 2);
 }
 
 void
 gp_task_columns_fill_joint(gp_task_columns *f, int32_t group)
 {
-	GP_EACH(f->env, i, f->rows, i * f->nrelations)
+	GP_EACH(f->env, i, f->rows, i * f->naggregated)
 	{
 		const float *row = gp_task_columns_row(f, i);
 		double		value[2] = {0.0, NAN};
 
-		for (int32_t k = 0; k < f->nrelations; k++)
-			if (f->relation[k].a.joint)
+		for (int32_t k = 0; k < f->naggregated; k++)
+			if (f->aggregated[k].asked.joint)
 			{
-				const float *meta = row + f->relation[k].meta;
+				const float *meta = row + f->aggregated[k].meta;
 
 				value[0] += expm1(meta[1]);
 				value[1] = fmin(value[1], meta[2]);
@@ -192,10 +178,10 @@ gp_task_columns_group_first(const gp_task_columns *f, int32_t group)
 }
 
 int32_t
-gp_task_columns_relation_first(const gp_task_columns *f, int32_t relation, int32_t *width)
+gp_task_columns_facts_first(const gp_task_columns *f, int32_t facts, int32_t *width)
 {
-	*width = f->relation[relation].columns;
-	return f->relation[relation].first;
+	*width = f->aggregated[facts].columns;
+	return f->aggregated[facts].first;
 }
 
 int32_t

@@ -269,7 +269,7 @@ check_within(gp_env *env)
 	}
 	of = gp_encoder_finish(e, true);
 	is_int(of->nwithin, 3, "a number within three categories, NULL one of them");
-	s = gp_scan_open(f, gp_task_columns_relation(f, "facts", of->nwithin, each), &key);
+	s = gp_scan_open(f, gp_task_columns_facts(f, "facts", of->nwithin, each), &key);
 	for (int day = 1; day < 7; day++)
 	{
 		gp_cell		cell[] = {word(name[day % 2]), number((day % 2 ? 10.0 : 1.0) + 2.0 * (day > 4) - 1.0)};
@@ -321,7 +321,7 @@ scan_one(gp_env *env, int as_of_day, int n, const int *day, const double *value,
 	gp_time		as_of = as_of_day * GP_TIME_DAY;
 	int32_t		key = 0;
 	gp_task_columns *f = gp_task_columns_create(env, 1, &as_of);
-	gp_scan    *s = gp_scan_open(f, gp_task_columns_relation(f, "facts", 1, a), &key);
+	gp_scan    *s = gp_scan_open(f, gp_task_columns_facts(f, "facts", 1, a), &key);
 
 	for (int i = 0; i < n; i++)
 		gp_scan_fact(s, 0, day[i] * GP_TIME_DAY, &value[i]);
@@ -422,7 +422,7 @@ check_many_keys(gp_env *env)
 		as_of[i] = draw_below(&state, 100) * GP_TIME_DAY;
 		key[i] = i % 11 == 0 ? -1 : draw_below(&state, KEYS);
 	}
-	s = gp_scan_open(f, gp_task_columns_relation(f, "facts", 1, usual), key);
+	s = gp_scan_open(f, gp_task_columns_facts(f, "facts", 1, usual), key);
 	for (int k = KEYS - 1; k >= 0; k--)
 		for (int j = 0, at = 0; j < FACTS; j++)
 		{
@@ -466,11 +466,11 @@ check_joint(gp_env *env)
 	double		value = 1.0;
 	double		count = 0.0;
 
-	relation[2] = gp_task_columns_relation(f, "of others", 1, usual);
+	relation[2] = gp_task_columns_facts(f, "of others", 1, usual);
 	joint.joint = true;
-	relation[0] = gp_task_columns_relation(f, "one", 1, joint);
+	relation[0] = gp_task_columns_facts(f, "one", 1, joint);
 	is_int(gp_task_columns_joint(f), -1, "one relation is told by its own age");
-	relation[1] = gp_task_columns_relation(f, "other", 1, joint);
+	relation[1] = gp_task_columns_facts(f, "other", 1, joint);
 	group = gp_task_columns_joint(f);
 	for (int i = 0; i < FACTS; i++)
 	{
@@ -514,8 +514,8 @@ check_labels(gp_env *env)
 	bool		trains[] = {true, true, false};
 	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0, false, false};
 	gp_task_columns *f = gp_task_columns_create(env, 3, as_of);
-	int32_t		own = gp_task_columns_relation(f, "earlier targets", 1, a);
-	int32_t		all = gp_task_columns_relation(f, "all targets", 1, a);
+	int32_t		own = gp_task_columns_facts(f, "earlier targets", 1, a);
+	int32_t		all = gp_task_columns_facts(f, "all targets", 1, a);
 	const float *raw;
 
 	gp_scan_labels(f, own, key, &told, &labels);
@@ -641,7 +641,7 @@ fit_task(gp_env *env, task_fit *t)
 		label[i] = (t->chance ? (int) (gp_hash((uint64_t) i) % 2) : i % KEYS + i / KEYS) % 2;
 		labelled[i] = i;
 	}
-	s = gp_scan_open(f, gp_task_columns_relation(f, "signs", 1, usual), key);
+	s = gp_scan_open(f, gp_task_columns_facts(f, "signs", 1, usual), key);
 	for (int k = 0; k < KEYS; k++)
 		for (int t = 0; t < ROWS / KEYS; t++)
 		{

@@ -135,8 +135,8 @@ golden_columns(gp_env *env, const gp_time *as_of)
 	gp_aggregates a = {GP_FACTS_USUAL, 2, 60.0 * GP_TIME_DAY, 1.0, false, false};
 	gp_aggregates of_labels = {GP_FACTS_HALF_LIFE, 2, 60.0 * GP_TIME_DAY, 1.0, false, false};
 	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
-	int32_t		relation = gp_task_columns_relation(f, "orders.customer", 2, a);
-	int32_t		earlier = gp_task_columns_relation(f, "earlier targets", 1, of_labels);
+	int32_t		relation = gp_task_columns_facts(f, "orders.customer", 2, a);
+	int32_t		earlier = gp_task_columns_facts(f, "earlier targets", 1, of_labels);
 	gp_scan    *scan = gp_scan_open(f, relation, customer);
 	double		value[7][2];
 	int32_t		entity[LABELS];

@@ -52,11 +52,11 @@ told_by_facts(disguise *d)
 	d->by_facts = 0.0;
 	for (int i = 0; i <= r->nfact_sources && d->by_facts < 1.0; i++)
 	{
-		int32		relation = i == r->nfact_sources ? r->earlier_labels :
+		int32		seen = i == r->nfact_sources ? r->earlier_labels :
 			r->fact_source[i].time_column < 0 ? -1 : r->fact_source[i].columns[GNNGP_FACTS_ALL];
 		int32		columns = 0;
-		int32		first = relation < 0 ? 0 :
-			gp_task_columns_relation_first(r->columns, relation, &columns);
+		int32		first = seen < 0 ? 0 :
+			gp_task_columns_facts_first(r->columns, seen, &columns);
 
 		for (int32 c = 0; c < columns; c++)
 			d->by_facts = Max(d->by_facts, explained_share(d, first + c, 1));
@@ -159,9 +159,9 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 	{
 		const gnngp_fact_source *facts = &r->fact_source[i];
 		int32		columns;
-		int32		first = gp_task_columns_relation_first(r->columns,
-														   facts->columns[GNNGP_FACTS_ALL],
-														   &columns);
+		int32		first = gp_task_columns_facts_first(r->columns,
+														facts->columns[GNNGP_FACTS_ALL],
+														&columns);
 		int32		count = first + columns - 1;	/* COUNT, or whether there are none */
 
 		for (int p = 0; p < facts->join->njoined; p++)
@@ -211,8 +211,8 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_source *facts, int6
 	const gnngp_schema_table *child = &s->table[relation->child];
 	const gnngp_schema_column *key = &child->column[relation->from[0]];
 	int32		columns;
-	int32		first = gp_task_columns_relation_first(r->columns, facts->columns[GNNGP_FACTS_ALL],
-													   &columns);
+	int32		first = gp_task_columns_facts_first(r->columns, facts->columns[GNNGP_FACTS_ALL],
+													&columns);
 
 	if (key->known ||
 		!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, columns))
@@ -221,7 +221,7 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_source *facts, int6
 	for (int k = 0; k < GNNGP_FACTS_TARGETS; k++)
 		if (facts->columns[k] >= 0)
 		{
-			first = gp_task_columns_relation_first(r->columns, facts->columns[k], &columns);
+			first = gp_task_columns_facts_first(r->columns, facts->columns[k], &columns);
 			gp_task_columns_clear(r->columns, first, columns);
 		}
 	gnngp_notice_detail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows.",

@@ -58,8 +58,8 @@ declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 		if (joined->level == 0)
 			facts->apart += gp_encoding_apart(encoding);
 	}
-	facts->columns[GNNGP_FACTS_ALL] = gp_task_columns_relation(r->columns, facts->name,
-															   facts->width, usual);
+	facts->columns[GNNGP_FACTS_ALL] = gp_task_columns_facts(r->columns, facts->name,
+															facts->width, usual);
 }
 
 /*
@@ -78,11 +78,11 @@ declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 	each.apart = change.apart = true;
 	if (nwithin > 0 && facts->target_column < 0)
 		facts->columns[GNNGP_FACTS_WITHIN] =
-			gp_task_columns_relation(r->columns, psprintf("%s within categories", facts->name),
-									 nwithin, each);
+			gp_task_columns_facts(r->columns, psprintf("%s within categories", facts->name),
+								  nwithin, each);
 	if (facts->apart > 0 && facts->target_column < 0 && facts->timed)
 		facts->columns[GNNGP_FACTS_CHANGES] =
-			gp_task_columns_relation(r->columns, facts->name, facts->apart, change);
+			gp_task_columns_facts(r->columns, facts->name, facts->apart, change);
 }
 
 /*
@@ -96,10 +96,10 @@ declare_targets(gnngp_task_reading *r, gnngp_fact_source *facts)
 
 	if (facts->target_column < 0)
 		return;
-	*targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", facts->name),
-										facts->target_width,
-										aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST |
-												   GP_FACTS_MEAN));
+	*targets = gp_task_columns_facts(r->columns, psprintf("earlier targets, %s", facts->name),
+									 facts->target_width,
+									 aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST |
+												GP_FACTS_MEAN));
 	if (r->answered)
 		gp_task_columns_lag(r->columns, *targets, r->answered);
 }
@@ -132,10 +132,11 @@ declare(gnngp_task_reading *r)
 	if (target_width == 0)
 		return;
 	if (!r->asks_column)
-		r->earlier_labels = gp_task_columns_relation(r->columns, "earlier targets", target_width,
-											  aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST));
-	r->all_labels = gp_task_columns_relation(r->columns, "all targets", target_width,
-									  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
+		r->earlier_labels = gp_task_columns_facts(r->columns, "earlier targets", target_width,
+												  aggregates(r, GP_FACTS_HALF_LIFE |
+															 GP_FACTS_LAST));
+	r->all_labels = gp_task_columns_facts(r->columns, "all targets", target_width,
+										  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
 }
 
 /* How much of the labels the facts of a relation tell by their best column. */
@@ -149,8 +150,8 @@ told_by(const gnngp_task_reading *r, const gnngp_fact_source *facts,
 		if (facts->columns[k] >= 0)
 		{
 			int32		width;
-			int32		first = gp_task_columns_relation_first(r->columns, facts->columns[k],
-															   &width);
+			int32		first = gp_task_columns_facts_first(r->columns, facts->columns[k],
+															&width);
 
 			told = Max(told, gp_task_columns_relevance(r->columns, labels, first, width));
 		}
@@ -173,9 +174,9 @@ gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *label
 				(told[i] == 0.0 || told[i] < TELLING * most))
 			{
 				int32		width;
-				int32		first = gp_task_columns_relation_first(r->columns,
-															   r->fact_source[i].columns[k],
-															   &width);
+				int32		first = gp_task_columns_facts_first(r->columns,
+																r->fact_source[i].columns[k],
+																&width);
 
 				gp_task_columns_clear(r->columns, first, width);
 			}
@@ -436,7 +437,7 @@ is_left_out(const gnngp_task_reading *r, const gnngp_fact_source *facts)
 	{
 		int32		width = 0;
 		int32		first = facts->columns[k] < 0 ? 0 :
-			gp_task_columns_relation_first(r->columns, facts->columns[k], &width);
+			gp_task_columns_facts_first(r->columns, facts->columns[k], &width);
 
 		for (int32 c = first; !counts && c < first + width; c++)
 			counts = scale->column[c].deviation > 0.0;

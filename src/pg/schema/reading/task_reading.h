@@ -40,7 +40,7 @@ typedef struct gnngp_fact_source
 	/* As it is declared: */
 	int			width;			/* numbers of a fact */
 	int32		apart;			/* of them by themselves, which are read beside them */
-	int32		columns[GNNGP_FACT_NUMBERS];	/* relations of gp_task_columns; -1: none */
+	int32		columns[GNNGP_FACT_NUMBERS];	/* facts of gp_task_columns; -1: none */
 	int			target_column;	/* of its query: what the task asks for; -1: it lacks that */
 	int32		target_first;	/* and where it is among the numbers of a fact */
 	int32		target_width;
@@ -77,7 +77,7 @@ typedef struct gnngp_task_reading
 	int32		calendar;
 	int32		joint;			/* of all facts of the entities; -1: none */
 	int32		of_targets;		/* columns from here on tell what the answers were before */
-	int32		earlier_labels; /* relations of gp_task_columns: of a row's entity, */
+	int32		earlier_labels; /* facts of gp_task_columns: of a row's entity, */
 	int32		all_labels;		/* and of all; -1: none */
 	gp_task_columns *columns;
 	gp_time    *answered;		/* as of when rows see earlier answers; NULL: as of their times */
