@@ -374,7 +374,7 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 
 /*
  * The methods, whose options are the gp_link_problem and whose results are models (scores_fit.c,
- * pairs.c, dgp_fit.c).  dgp raises GP_ERR_RANGE where a step gives no number.
+ * ease_fit.c, pairs.c, dgp_fit.c).  dgp raises GP_ERR_RANGE where a step gives no number.
  */
 extern const gp_method gp_method_scores;
 extern const gp_method gp_method_ease;

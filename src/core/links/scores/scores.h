@@ -217,9 +217,6 @@ extern void gp_link_ease_scores(gp_score_context *f, const gp_link_block *block,
 extern void gp_link_decay_open(gp_score_context *f);
 extern void gp_link_feature_statistics(gp_score_context *f);
 
-/* ease_ridge.c: the ridge by which the hidden links of a fold rank best. */
-extern int	gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
-							   const bool *item, bool dense);
 
 /*
  * Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the
