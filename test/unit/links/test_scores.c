@@ -456,14 +456,18 @@ check_ease(gp_env *env, bool directed)
 	int32_t		source[NODES];
 	gp_link_block block = {.sources = NODES,.source = source};
 	static dense m;
+	double		ridge[NODES];
 	double		worst = 0.0;
 
-	for (int i = 0; i < NODES; i++)
-		source[i] = i;
 	make_dense(g, &m);
 	make_ease(&m);
+	for (int i = 0; i < NODES; i++)
+	{
+		source[i] = i;
+		ridge[i] = m.ridge;
+	}
 	gp_score_context_open(&f, dev, g, NULL, GP_LINK_STEPS, NULL);
-	gp_link_autoencoder_solve(&f, &block, NULL, 1e-7, x);
+	gp_link_autoencoder_solve(&f, &block, NULL, ridge, 1e-7, x);
 	for (int i = 0; i < NODES; i++)
 		for (int j = 0; j < NODES; j++)
 			worst = fmax(worst, fabs(((float *) x.data)[j * x.ld + i] - m.ease[i][j]));

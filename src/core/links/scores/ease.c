@@ -17,7 +17,7 @@
  * being that of all pairs: nearly a logit, and defined for predictions below 0.
  *
  * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.
- * autoencoder_score.c solves it for single columns of Z; the block of the smaller side, where there
+ * autoencoder_solve.c solves it for single columns of Z; the block of the smaller side, where there
  * is room for it, gives any z and both diagonals.
  */
 #include "scores.h"
@@ -289,6 +289,14 @@ dense_diagonal(const gp_score_context *f, int32_t node)
 	return sum / f->ridge;
 }
 
+/* The ridge of each column of a block: all alike. */
+static void
+fill_ridge(const gp_score_context *f, double *ridge)
+{
+	for (int32_t t = 0; t < GP_LINK_BLOCK; t++)
+		ridge[t] = f->ridge;
+}
+
 /*
  * The diagonals from random signs v: the mean of v (A^2 + lambda I)^-1 v (Bekas, Kokiopoulou and
  * Saad 2007).
@@ -300,6 +308,7 @@ gp_link_ease_probe(gp_score_context *f)
 	gp_link_items *items = f->items;
 	int64_t		n = gp_items(f->env, f->n);
 	double	   *sign = gp_alloc_figures(f->env, f->n, PROBES * sizeof(double));
+	double		ridge[PROBES];
 	gp_matrix	x = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 
 	for (int64_t i = 0; i < n; i++)
@@ -308,7 +317,8 @@ gp_link_ease_probe(gp_score_context *f)
 				-1.0;
 	gp_matrix	v = gp_upload(dev, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE), GP_DOUBLE);
 	gp_matrix	left = gp_copy(dev, v, GP_DOUBLE);
-	gp_link_autoencoder_solve_for(f, NULL, CLOSE, left, x);
+	fill_ridge(f, ridge);
+	gp_link_autoencoder_solve_for(f, NULL, ridge, CLOSE, left, x);
 	double	   *sum = gp_row_products(dev, v, x);
 	/* An entry is at least one over that of A^2 + lambda I. */
 	for (int64_t i = 0; i < n; i++)
@@ -385,8 +395,11 @@ gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out
 
 	if (items->inverse == NULL)
 	{
+		double		ridge[GP_LINK_BLOCK];
+
 		z = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
-		gp_link_autoencoder_solve(f, block, NULL, CLOSE, z);
+		fill_ridge(f, ridge);
+		gp_link_autoencoder_solve(f, block, NULL, ridge, CLOSE, z);
 		f->dev->take(f->dev, z, block->n, block->dst, block->slot, out);
 		f->dev->destroy(f->dev, &z);
 	}

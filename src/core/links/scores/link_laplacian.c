@@ -118,6 +118,4 @@ compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts
 	gp_free_all(f->env, kernel, walk);
 }
 
-const gp_link_score_family gp_link_laplacian = {
-	.width = 2,.compute = compute
-};
+const gp_link_score_family gp_link_laplacian = {.width = 2,.compute = compute};

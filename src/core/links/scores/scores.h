@@ -166,12 +166,17 @@ extern const gp_link_score_family gp_link_neighbour_cosines;
 /* autoencoder_score.c, whose scores are 0 on a larger graph */
 #define GP_LINK_AUTOENCODER_NODES 10000
 
-/* x = (A^2 + lambda I)^-1 b, where b is lost. */
+/*
+ * autoencoder_solve.c: x = (A^2 + lambda I)^-1 b, where b is lost; ridge is lambda, of each column.
+ * A column is done where its residual is `close` times the first.
+ */
 extern void gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts,
-										  double close, gp_matrix b, gp_matrix x);
-/* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources. */
+										  const double *ridge, double close, gp_matrix b,
+										  gp_matrix x);
+/* Columns of A (A^2 + lambda I)^-1: n x sources. */
 extern void gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block,
-									  const gp_link_cut *cuts, double close, gp_matrix x);
+									  const gp_link_cut *cuts, const double *ridge, double close,
+									  gp_matrix x);
 
 /*
  * ease.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of
