@@ -216,7 +216,7 @@ typedef struct gp_link_model
 	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
 	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
 	/* where links are looked for */
-	/* GP_LINK_TOPOLOGY_COUNTS of them (link_distances.c); NULL in a model that has none */
+	/* GP_LINK_TOPOLOGY_COUNTS of them (topology.c); NULL in a model that has none */
 	int64_t    *topology;
 	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
 	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */

@@ -168,7 +168,7 @@ gp_link_same_side(const gp_link_sides *s, int32_t i, int32_t j)
 }
 
 /*
- * link_distances.c: how far apart the ends of a link lie in the graph without it, and
+ * topology.c: how far apart the ends of a link lie in the graph without it, and
  * which of its nodes they are: counts for hidden links, and for as many random
  * pairs without a link: the second half of GP_LINK_TOPOLOGY_COUNTS.  Models store them.
  */

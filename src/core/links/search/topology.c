@@ -1,5 +1,5 @@
 /*
- * link_distances.c - how far apart the ends of links lie in the graph without them.
+ * topology.c - how far apart the ends of links lie in the graph without them.
  *
  * Folds hide links; where their ends are found then is where links that nobody knows of should be
  * looked for: two steps apart among friends, three between users and items, from those that follow
