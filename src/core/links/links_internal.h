@@ -106,6 +106,12 @@ extern gp_link_fold gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64
 									  int64_t most);
 extern void gp_link_require_two(gp_env *env, const gp_graph *graph);
 
+/*
+ * The end of a hidden link of a fold whose candidates are looked at, and the other end: of an
+ * undirected link either in turn.
+ */
+extern int32_t gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other);
+
 /* True when src -> dst is a link (undirected: in either order). */
 extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
 
@@ -211,12 +217,6 @@ extern gp_link_topology gp_link_topology_read(const int64_t *count);
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
 #define GP_LINK_RIVALS 100		/* of a link, where there are so many nodes */
-
-/*
- * The end of a hidden link of a fold whose candidates are looked at, and the other end: of an
- * undirected link either in turn.
- */
-extern int32_t gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other);
 
 /*
  * The rivals of the first links that a fold hides, found in the fold's graph; none of them is a
@@ -444,7 +444,7 @@ extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t
 
 /*
  * Searches for the candidates of a node that are no links of the full graph, the first `most` of
- * them in a random order; returns how many they are (rivals.c).
+ * them in a random order; returns how many they are.
  */
 extern int64_t gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream,
 									 int32_t node, int64_t most, int32_t **drawn);

@@ -286,3 +286,12 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	gp_free(env, order.item);
 	return folds;
 }
+
+int32_t
+gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other)
+{
+	bool		turn = !fold->graph->directed && e % 2 == 1;
+
+	*other = turn ? fold->pairs.src[e] : fold->pairs.dst[e];
+	return turn ? fold->pairs.dst[e] : fold->pairs.src[e];
+}

@@ -13,35 +13,6 @@
 #define HOP_SALT UINT64_C(0x686f706e65617200)
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 
-int64_t
-gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream, int32_t node,
-					  int64_t most, int32_t **drawn)
-{
-	int64_t		n = gp_link_search_node(search, node, drawn);
-	int32_t    *found = *drawn;
-	int64_t		unlinked = 0;
-
-	for (int64_t k = 0; k < n; k++)
-		if (!gp_link_exists(full, node, found[k]))
-			gp_exchange_nodes(&found[unlinked++], &found[k]);
-	for (int64_t k = 0; k < gp_min64(most, unlinked); k++)
-	{
-		uint64_t	draw = gp_hash(stream + (uint64_t) k);
-
-		gp_exchange_nodes(&found[k], &found[k + (int64_t) (draw % (uint64_t) (unlinked - k))]);
-	}
-	return unlinked;
-}
-
-int32_t
-gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other)
-{
-	bool		turn = !fold->graph->directed && e % 2 == 1;
-
-	*other = turn ? fold->pairs.src[e] : fold->pairs.dst[e];
-	return turn ? fold->pairs.dst[e] : fold->pairs.src[e];
-}
-
 /*
  * Adds the first candidates of a node that are not linked with it, and random nodes where these
  * are too few.

@@ -435,3 +435,23 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 	sort_found(s);
 	return s->found;
 }
+
+int64_t
+gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream, int32_t node,
+					  int64_t most, int32_t **drawn)
+{
+	int64_t		n = gp_link_search_node(search, node, drawn);
+	int32_t    *found = *drawn;
+	int64_t		unlinked = 0;
+
+	for (int64_t k = 0; k < n; k++)
+		if (!gp_link_exists(full, node, found[k]))
+			gp_exchange_nodes(&found[unlinked++], &found[k]);
+	for (int64_t k = 0; k < gp_min64(most, unlinked); k++)
+	{
+		uint64_t	draw = gp_hash(stream + (uint64_t) k);
+
+		gp_exchange_nodes(&found[k], &found[k + (int64_t) (draw % (uint64_t) (unlinked - k))]);
+	}
+	return unlinked;
+}
