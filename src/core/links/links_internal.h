@@ -65,6 +65,8 @@ typedef struct gp_link_rivals
 	double	   *allocation;		/* each divided by how many neighbours it has */
 } gp_link_rivals;
 
+extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
+
 /*
  * Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown
  * (calibration.c).
@@ -75,6 +77,8 @@ typedef struct gp_calibration_pairs
 	bool	   *linked;			/* hidden by the fold */
 	double	   *weight;			/* pairs that it stands for */
 } gp_calibration_pairs;
+
+extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 
 /* What one fold hides, and what is learnt from it: links first, then as many non-links. */
 typedef struct gp_link_fold
@@ -225,7 +229,6 @@ extern gp_link_topology gp_link_topology_read(const int64_t *count);
 extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
 										  const gp_link_fold *fold, int64_t links, uint64_t seed,
 										  const int64_t *topology);
-extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
 
 /* Pairs without a link within three steps of an end of each hidden link, where there is one. */
 extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
@@ -260,7 +263,6 @@ extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link
 													  uint64_t seed);
 /* The most of them, which a dry run has. */
 extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
-extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 
 /*
  * The curve of probabilities; weight is what each of n scores counts for.  It flattens at the
@@ -318,7 +320,28 @@ extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64
 extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
 extern float *gp_link_covariance_root(gp_link_logistic *l, gp_matrix root);
 
-/* trial.c: the pairs of the folds, and what they say of a model. */
+/* held.c: the pairs of the folds, and the figures that they give. */
+
+/*
+ * What opening a method makes and a model of it points at, and owns once that is done.  A dry run
+ * leaves it, and goes on with what is kept of the model.
+ */
+typedef struct gp_link_prepared
+{
+	gp_link_held held;
+	int64_t    *topology;
+	gp_features *features;
+} gp_link_prepared;
+
+/* The pairs of the folds, whose scores are yet to come, and the counts of their topology. */
+extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds);
+extern void gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared);
+
+/* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
+extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
+extern void gp_link_held_free(gp_env *env, gp_link_held *held);
+
+/* trial.c: what the folds say of a model. */
 
 /* What the folds say of a regression that is learnt without each. */
 typedef struct gp_link_trial
@@ -360,10 +383,6 @@ extern void gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int f
 extern void gp_link_trial_judge(gp_env *env, const gp_link_trial *trial, const gp_link_fold *fold,
 								int folds, double share, gp_link_model *model);
 
-/* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
-extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
-extern void gp_link_held_free(gp_env *env, gp_link_held *held);
-
 /*
  * sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so
  * many numbers.
@@ -385,30 +404,12 @@ extern const gp_method gp_method_dgp;
 #define GP_LINK_WHAT "link model"
 #define GP_LINK_HINT "Raise gnngp.memory_limit, or fit a part of the graph."
 
-/* link_model.c: the release of a method, gp_link_model_free. */
+/* link_model.c: how a method's run begins and ends, and its release, gp_link_model_free. */
 extern void gp_link_release(gp_env *env, void *model);
-
-/*
- * What opening a method makes and a model of it points at: the model's own once that is done, but
- * for a dry run, which leaves it, and goes on with what is kept of the model.
- */
-typedef struct gp_link_prepared
-{
-	gp_link_held held;
-	int64_t    *topology;
-	gp_features *features;
-} gp_link_prepared;
-
-/*
- * The pairs of the folds, whose scores are yet to come, and the counts of their topology
- * (trial.c).
- */
-extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds);
 extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_prepared *prepared,
 										  gp_link_method method, const gp_graph *graph);
 extern gp_link_model *gp_link_model_end(gp_device *dev, const gp_link_problem *problem,
 										gp_link_prepared *prepared, gp_link_model *model);
-extern void gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared);
 
 /* True for a method that describes a pair by scores. */
 static inline bool

@@ -390,11 +390,3 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 	gp_link_search_close(search);
 	return c;
 }
-
-void
-gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c)
-{
-	gp_link_pairs_free(env, &c->pairs);
-	gp_free_all(env, c->linked, c->weight);
-	memset(c, 0, sizeof(*c));
-}

@@ -295,3 +295,13 @@ gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 	*other = turn ? fold->pairs.src[e] : fold->pairs.dst[e];
 	return turn ? fold->pairs.dst[e] : fold->pairs.src[e];
 }
+
+void
+gp_link_fold_free(gp_env *env, gp_link_fold *fold)
+{
+	gp_graph_free(env, fold->graph);
+	gp_link_pairs_free(env, &fold->pairs);
+	gp_link_rivals_free(env, &fold->rivals);
+	gp_calibration_pairs_free(env, &fold->calibration);
+	memset(fold, 0, sizeof(*fold));
+}

@@ -183,14 +183,6 @@ gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_prepar
 	return model;
 }
 
-void
-gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared)
-{
-	gp_link_held_free(env, &prepared->held);
-	gp_free(env, prepared->topology);
-	gp_features_free(env, prepared->features);
-}
-
 /* What a restored model is checked with. */
 typedef struct restorer
 {

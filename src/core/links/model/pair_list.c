@@ -1,5 +1,5 @@
 /*
- * pair_list.c - lists of pairs of nodes.
+ * pair_list.c - lists of pairs of nodes, alone or with what is known of each.
  */
 #include "links/links_internal.h"
 
@@ -35,4 +35,20 @@ gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b
 	gp_link_pairs_append(&pairs, a, 0, a->n);
 	gp_link_pairs_append(&pairs, b, 0, b->n);
 	return pairs;
+}
+
+void
+gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
+{
+	gp_free_all(env, r->first, r->common, r->allocation);
+	gp_link_pairs_free(env, &r->pairs);
+	memset(r, 0, sizeof(*r));
+}
+
+void
+gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c)
+{
+	gp_link_pairs_free(env, &c->pairs);
+	gp_free_all(env, c->linked, c->weight);
+	memset(c, 0, sizeof(*c));
 }

@@ -143,11 +143,3 @@ gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks 
 		ranks->allocation += 1.0 / gp_link_rank(r->allocation, &r->first[e]);
 	}
 }
-
-void
-gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
-{
-	gp_free_all(env, r->first, r->common, r->allocation);
-	gp_link_pairs_free(env, &r->pairs);
-	memset(r, 0, sizeof(*r));
-}
