@@ -70,10 +70,10 @@ static void
 write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 			 const gp_link_pairs *pairs, const int *label, FILE *out)
 {
-	gp_score_context f;
+	gp_link_context f;
 	double	   *score;
 
-	gp_score_context_open(&f, dev, graph, x, GP_LINK_STEPS, NULL);
+	gp_link_context_open(&f, dev, graph, x, GP_LINK_STEPS, NULL);
 	score = gp_alloc_array(dev->env, pairs->n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, pairs->n, pairs->src, pairs->dst, score);
 	for (int64_t e = 0; e < pairs->n; e++)
@@ -84,7 +84,7 @@ write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 		fputc('\n', out);
 	}
 	gp_free(dev->env, score);
-	gp_score_context_close(&f);
+	gp_link_context_close(&f);
 }
 
 /* The pairs of all folds. */

@@ -71,14 +71,14 @@ extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
  * Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown
  * (calibration.c).
  */
-typedef struct gp_calibration_pairs
+typedef struct gp_link_calibration_pairs
 {
 	gp_link_pairs pairs;
 	bool	   *linked;			/* hidden by the fold */
 	double	   *weight;			/* pairs that it stands for */
-} gp_calibration_pairs;
+} gp_link_calibration_pairs;
 
-extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
+extern void gp_link_calibration_pairs_free(gp_env *env, gp_link_calibration_pairs *c);
 
 /* What one fold hides, and what is learnt from it: links first, then as many non-links. */
 typedef struct gp_link_fold
@@ -87,7 +87,7 @@ typedef struct gp_link_fold
 	gp_link_pairs pairs;
 	int64_t		links;			/* the first so many of them */
 	gp_link_rivals rivals;		/* of some of them; none at first */
-	gp_calibration_pairs calibration;	/* none at first */
+	gp_link_calibration_pairs calibration;	/* none at first */
 } gp_link_fold;
 
 /* folds.c */
@@ -249,7 +249,7 @@ extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *scor
  * So many nodes of a fold are drawn, of all that are: more where they have few links, which the
  * curve is learnt from.
  */
-extern int64_t gp_calibration_nodes(const gp_graph *graph, int folds);
+extern int64_t gp_link_calibration_nodes(const gp_graph *graph, int folds);
 
 /*
  * Candidates of a model are found as its predictions will be, by its method and topology, and by
@@ -257,12 +257,12 @@ extern int64_t gp_calibration_nodes(const gp_graph *graph, int folds);
  * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
  * the nodes that are drawn.
  */
-extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
-													  const gp_link_fold *fold,
-													  const uint64_t *code, int64_t nodes,
-													  uint64_t seed);
+extern gp_link_calibration_pairs
+			gp_link_calibration_pairs_make(gp_env *env, const gp_link_model *model,
+										   const gp_link_fold *fold, const uint64_t *code,
+										   int64_t nodes, uint64_t seed);
 /* The most of them, which a dry run has. */
-extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
+extern int64_t gp_link_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
 
 /*
  * The curve of probabilities; weight is what each of n scores counts for.  It flattens at the

@@ -152,7 +152,7 @@ dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 
 /* The largest difference of a context's scores from others. */
 static double
-worst_of(gp_score_context *f, const double *want)
+worst_of(gp_link_context *f, const double *want)
 {
 	int32_t		src[PAIRS];
 	int32_t		dst[PAIRS];
@@ -184,25 +184,25 @@ check_scores(gp_env *env, bool directed)
 	double	   *diagonal;
 	double	   *probed;
 	bool	   *item = gp_link_items_find(env, g, &share);
-	gp_score_context f;
+	gp_link_context f;
 
 	ok(share == 1.0 && item[0] && !item[ITEMS], "items are what links lead to, or the larger side");
-	gp_ease_context_open(&f, dev, g, item, NULL);
+	gp_link_context_open_ease(&f, dev, g, item, NULL);
 	gp_link_ease_fit(&f, 0, true);
 	ok(fabs(f.ridge - ridge) < 1e-12, "the ridge is a multiple of the mean diagonal");
 	ok(worst_of(&f, want) < 1e-9, "the inverse gives the scores of the regressions, of links without themselves");
 	diagonal = gp_link_ease_diagonal(&f);
-	gp_score_context_close(&f);
-	gp_ease_context_open(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
+	gp_link_context_close(&f);
+	gp_link_context_open_ease(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
 	ok(worst_of(&f, want) < 1e-6, "and so do conjugate gradients");
-	gp_score_context_close(&f);
-	gp_ease_context_open(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
+	gp_link_context_close(&f);
+	gp_link_context_open_ease(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
 	gp_link_ease_probe(&f);
 	probed = gp_link_ease_diagonal(&f);
 	for (int i = 0; i < NODES; i++)
 		off = fmax(off, fabs(probed[i] / diagonal[i] - 1.0));
 	ok(off > 0.0 && off < 0.1, "random signs tell the diagonals to a tenth");
-	gp_score_context_close(&f);
+	gp_link_context_close(&f);
 }
 
 /* One item of three users beside six items of four, which are numbered before their users. */

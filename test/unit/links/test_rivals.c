@@ -175,8 +175,8 @@ check_calibration(gp_env *env)
 
 	for (int k = 0; k < 2; k++)
 	{
-		gp_calibration_pairs c = gp_calibration_pairs_make(env, &model, &fold[0], NULL, NODES,
-														   (uint64_t) k);
+		gp_link_calibration_pairs c = gp_link_calibration_pairs_make(env, &model, &fold[0], NULL, NODES,
+																	 (uint64_t) k);
 
 		for (int64_t e = 0; e < c.pairs.n; e++)
 			candidates[k] += c.linked[e] ? 0.0 : c.weight[e];

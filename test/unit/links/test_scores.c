@@ -394,7 +394,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 	gp_features *raw = features ? random_features(env, features == 2) : NULL;
 	gp_features *x = raw ? gp_link_features_prepare(env, raw, 0) : NULL;
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_score_context f;
+	gp_link_context f;
 	static dense m;
 	static double full[NODES][DIMS];
 	int32_t		src[NODES * NODES];
@@ -421,7 +421,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 				src[n] = i;
 				dst[n++] = j;
 			}
-	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
+	gp_link_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
 	got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, n, src, dst, got);
 	for (int e = 0; e < n; e++)
@@ -441,7 +441,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 			 directed ? "directed, " : "", weighted ? "weighted, " : "", features, n, most,
 			 worst);
 	ok(most < 2e-4, name);
-	gp_score_context_close(&f);
+	gp_link_context_close(&f);
 }
 
 /* The systems of the auto-encoder, solved further, against a dense inverse. */
@@ -451,7 +451,7 @@ check_ease(gp_env *env, bool directed)
 	links		l = random_links(110, directed, false);
 	gp_graph   *g = graph_of(env, &l, -1);
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_score_context f;
+	gp_link_context f;
 	gp_matrix	x = dev->create(dev, NODES, NODES, GP_FLOAT);
 	int32_t		source[NODES];
 	gp_link_block block = {.sources = NODES,.source = source};
@@ -466,13 +466,13 @@ check_ease(gp_env *env, bool directed)
 		source[i] = i;
 		ridge[i] = m.ridge;
 	}
-	gp_score_context_open(&f, dev, g, NULL, GP_LINK_STEPS, NULL);
+	gp_link_context_open(&f, dev, g, NULL, GP_LINK_STEPS, NULL);
 	gp_link_autoencoder_solve(&f, &block, NULL, ridge, 1e-7, x);
 	for (int i = 0; i < NODES; i++)
 		for (int j = 0; j < NODES; j++)
 			worst = fmax(worst, fabs(((float *) x.data)[j * x.ld + i] - m.ease[i][j]));
 	ok(worst < 1e-6, "conjugate gradients solve the systems of the auto-encoder");
-	gp_score_context_close(&f);
+	gp_link_context_close(&f);
 	dev->destroy(dev, &x);
 }
 
@@ -486,16 +486,16 @@ check_leak(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	double		linked[MOST_SCORES];
 	double		hidden[MOST_SCORES];
-	gp_score_context f;
+	gp_link_context f;
 	int			at = 0;
 
-	gp_score_context_open(&f, dev, whole, NULL, GP_LINK_STEPS, NULL);
+	gp_link_context_open(&f, dev, whole, NULL, GP_LINK_STEPS, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], linked);
-	gp_score_context_close(&f);
-	gp_score_context_open(&f, dev, less, NULL, GP_LINK_STEPS, NULL);
+	gp_link_context_close(&f);
+	gp_link_context_open(&f, dev, less, NULL, GP_LINK_STEPS, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], hidden);
 	ok(difference(f.width, linked, hidden, &at) < 2e-4, "a link does not see itself");
-	gp_score_context_close(&f);
+	gp_link_context_close(&f);
 }
 
 /* Every link, scored on the whole graph, against a context of the graph without it. */
@@ -507,7 +507,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	gp_features *raw = features ? random_features(env, features == 2) : NULL;
 	gp_features *x = raw ? gp_link_features_prepare(env, raw, 0) : NULL;
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_score_context f;
+	gp_link_context f;
 	double	   *got;
 	double		want[MOST_SCORES];
 	double		most = 0.0;
@@ -516,20 +516,20 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	int			own = gp_link_width(g, false);
 	char		name[200];
 
-	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
+	gp_link_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
 	got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, l.n, l.src, l.dst, got);
 	for (int e = 0; e < l.n; e++)
 	{
 		gp_graph   *less = graph_of(env, &l, e);
-		gp_score_context lf;
+		gp_link_context lf;
 		int			at = 0;
 		double		d;
 
-		gp_score_context_open(&lf, dev, less, x, GP_LINK_STEPS, NULL);
+		gp_link_context_open(&lf, dev, less, x, GP_LINK_STEPS, NULL);
 		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
-		gp_score_context_close(&lf);
+		gp_link_context_close(&lf);
 		d = difference(own, got + e * f.width, want, &at);
 		if (!(d <= most))
 		{
@@ -546,7 +546,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	ok(most < 2e-4, name);
 	snprintf(name, sizeof(name), "and their cosines differ by the features' mean only, %g", cosines);
 	ok(cosines < 0.03, name);
-	gp_score_context_close(&f);
+	gp_link_context_close(&f);
 }
 
 /* Cosines do not see a factor, not even a huge one; equal features say nothing. */

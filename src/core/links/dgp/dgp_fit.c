@@ -184,8 +184,9 @@ judge(gp_dgp_training *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_trial trial = gp_link_trial_open(env, &model->held);
 
 	fold.rivals = gp_link_rivals_make(env, p->graph, hidden, GP_LINK_RANKED, p->seed, NULL);
-	fold.calibration = gp_calibration_pairs_make(env, model, hidden, NULL,
-												 gp_calibration_nodes(p->graph, 1), p->seed);
+	fold.calibration = gp_link_calibration_pairs_make(env, model, hidden, NULL,
+													  gp_link_calibration_nodes(p->graph, 1),
+													  p->seed);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &fold.rivals.pairs, &fold.calibration.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
@@ -201,7 +202,7 @@ judge(gp_dgp_training *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_trial_free(env, &trial);
 	gp_free_all(env, score, row);
 	gp_link_pairs_free(env, &pairs);
-	gp_calibration_pairs_free(env, &fold.calibration);
+	gp_link_calibration_pairs_free(env, &fold.calibration);
 	gp_link_rivals_free(env, &fold.rivals);
 }
 

@@ -195,7 +195,7 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 
 /* What a curve promises of the pairs without a link. */
 static double
-promised(const gp_calibration_pairs *c, const double *logit, const gp_link_curve *curve)
+promised(const gp_link_calibration_pairs *c, const double *logit, const gp_link_curve *curve)
 {
 	double		sum = 0.0;
 
@@ -210,7 +210,7 @@ promised(const gp_calibration_pairs *c, const double *logit, const gp_link_curve
  * as before.  The odds grow by what is due over what is promised, which falls short of it.
  */
 static void
-move_curve(const gp_calibration_pairs *c, const gp_link_trial *t, gp_link_curve *curve)
+move_curve(const gp_link_calibration_pairs *c, const gp_link_trial *t, gp_link_curve *curve)
 {
 	double		due = promised(c, t->logit_on_fold, curve);
 
@@ -231,7 +231,7 @@ gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds, const 
 	/* links that the graph does not show, over its own, where nobody says how many */
 	const double missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
 	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
-	gp_calibration_pairs all = {0};
+	gp_link_calibration_pairs all = {0};
 	int64_t		n = 0;
 
 	for (int f = 0; f < folds; f++)
@@ -247,7 +247,7 @@ gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds, const 
 	n = 0;
 	for (int f = 0; f < folds; f++)
 	{
-		const gp_calibration_pairs *c = &fold[f].calibration;
+		const gp_link_calibration_pairs *c = &fold[f].calibration;
 
 		memcpy(score + n, t->calibration[f], c->pairs.n * sizeof(double));
 		memcpy(all.weight + n, c->weight, c->pairs.n * sizeof(double));
@@ -262,14 +262,14 @@ gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds, const 
 	if (share > 0.0)
 		model->curve.intercept += log(share / (1.0 - share) / missing);
 	gp_free(env, score);
-	gp_calibration_pairs_free(env, &all);
+	gp_link_calibration_pairs_free(env, &all);
 }
 
 /* ---- pairs ---- */
 
 /* Adds a pair. */
 static void
-add_pair(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, double weight)
+add_pair(gp_link_calibration_pairs *c, int32_t node, int32_t other, bool linked, double weight)
 {
 	c->linked[c->pairs.n] = linked;
 	c->weight[c->pairs.n] = weight;
@@ -294,7 +294,7 @@ order_by_links(gp_env *env, const gp_graph *graph)
  * hubs, which have many.
  */
 static void
-add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *search,
+add_drawn_nodes(gp_link_calibration_pairs *c, const gp_graph *full, gp_link_search *search,
 				int64_t nodes, uint64_t stream, gp_heap *sample)
 {
 	const gp_link_keyed *drawn = sample->item;
@@ -326,7 +326,7 @@ add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *s
  * candidate, none is looked for.
  */
 static void
-add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fold *fold,
+add_hidden_links(gp_link_calibration_pairs *c, const gp_graph *full, const gp_link_fold *fold,
 				 gp_link_search *search, bool all, int64_t nodes)
 {
 	double		ends = full->directed ? 1.0 : 2.0;
@@ -349,7 +349,7 @@ add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fo
 }
 
 int64_t
-gp_calibration_nodes(const gp_graph *graph, int folds)
+gp_link_calibration_nodes(const gp_graph *graph, int folds)
 {
 	double		nodes = NODE_LINKS * (double) graph->nodes / fmax(2.0 * (double) graph->edges, 1.0);
 
@@ -357,19 +357,19 @@ gp_calibration_nodes(const gp_graph *graph, int folds)
 }
 
 int64_t
-gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
+gp_link_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
 {
 	return fold->links + nodes * gp_min64(GP_LINK_OTHERS, fold->graph->nodes);
 }
 
-gp_calibration_pairs
-gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
-						  const uint64_t *code, int64_t nodes, uint64_t seed)
+gp_link_calibration_pairs
+gp_link_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
+							   const uint64_t *code, int64_t nodes, uint64_t seed)
 {
 	const gp_graph *full = model->graph;
 	bool		all = model->method == GP_LINK_EASE;
-	gp_calibration_pairs c = {0};
-	int64_t		room = gp_calibration_pairs_most(fold, nodes);
+	gp_link_calibration_pairs c = {0};
+	int64_t		room = gp_link_calibration_pairs_most(fold, nodes);
 
 	c.pairs = gp_link_pairs_create(env, room);
 	c.linked = gp_alloc_zero(env, room, sizeof(bool));

@@ -70,11 +70,11 @@ choose_ridge(const ease_fit *fit)
 	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),
 		.dst = gp_alloc_array(env, room, sizeof(int32_t)),
 	.score = gp_alloc_zero(env, room, sizeof(double))};
-	gp_score_context context;
+	gp_link_context context;
 	double		most = -1.0;
 	int			best = 0;
 
-	gp_ease_context_open(&context, fit->r.dev, fold->graph, fit->item, NULL);
+	gp_link_context_open_ease(&context, fit->r.dev, fold->graph, fit->item, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
 		double		gain = 0.0;
@@ -91,7 +91,7 @@ choose_ridge(const ease_fit *fit)
 		best = gain > NOTICEABLE * most ? k : best;
 		most = k == best ? gain : most;
 	}
-	gp_score_context_close(&context);
+	gp_link_context_close(&context);
 	gp_free_all(env, q.slot, q.dst, q.score);
 	return best;
 }
@@ -102,21 +102,21 @@ score_items(gp_link_scored_fit *r, gp_link_model *model)
 {
 	const ease_fit *fit = (const ease_fit *) r;
 	int			ridge = choose_ridge(fit);
-	gp_score_context context;
+	gp_link_context context;
 
 	for (int f = 0; f < r->folds; f++)
 	{
-		gp_ease_context_open(&context, r->dev, r->fold[f].graph, fit->item, NULL);
+		gp_link_context_open_ease(&context, r->dev, r->fold[f].graph, fit->item, NULL);
 		gp_link_ease_fit(&context, ridge, fit->dense);
 		gp_link_scored_fold(r, &context, f);
-		gp_score_context_close(&context);
+		gp_link_context_close(&context);
 	}
-	gp_ease_context_open(&context, r->dev, r->problem->graph, fit->item, NULL);
+	gp_link_context_open_ease(&context, r->dev, r->problem->graph, fit->item, NULL);
 	gp_link_ease_fit(&context, ridge, fit->dense);
 	gp_link_scored_whole(r, &context);
 	model->ease.ridge = context.ridge;
 	model->ease.diagonal = gp_link_ease_diagonal(&context);
-	gp_score_context_close(&context);
+	gp_link_context_close(&context);
 }
 
 static void

@@ -302,6 +302,6 @@ gp_link_fold_free(gp_env *env, gp_link_fold *fold)
 	gp_graph_free(env, fold->graph);
 	gp_link_pairs_free(env, &fold->pairs);
 	gp_link_rivals_free(env, &fold->rivals);
-	gp_calibration_pairs_free(env, &fold->calibration);
+	gp_link_calibration_pairs_free(env, &fold->calibration);
 	memset(fold, 0, sizeof(*fold));
 }

@@ -46,7 +46,7 @@ gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 }
 
 void
-gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c)
+gp_link_calibration_pairs_free(gp_env *env, gp_link_calibration_pairs *c)
 {
 	gp_link_pairs_free(env, &c->pairs);
 	gp_free_all(env, c->linked, c->weight);

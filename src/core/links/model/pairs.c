@@ -260,7 +260,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	*fit = (pairs_fit) {.env = env,.problem = options};
 	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fit->fold);
 	fit->prepared = gp_link_prepared_make(env, fit->fold, fit->folds);
-	int64_t		nodes = gp_calibration_nodes(p->graph, FEWER * fit->folds);
+	int64_t		nodes = gp_link_calibration_nodes(p->graph, FEWER * fit->folds);
 	gp_link_model all = {.method = GP_LINK_PAIRS,.graph = p->graph,
 		.topology = fit->prepared.topology};
 	for (int f = 0; f < fit->folds; f++)
@@ -268,8 +268,8 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 		gp_link_fold *fold = &fit->fold[f];
 		fold_sets *q = &fit->pairs[f];
 
-		fold->calibration = gp_calibration_pairs_make(env, &all, fold, NULL, nodes,
-													  p->seed + (uint64_t) f);
+		fold->calibration = gp_link_calibration_pairs_make(env, &all, fold, NULL, nodes,
+														   p->seed + (uint64_t) f);
 		fold->rivals = gp_link_rivals_make(env, p->graph, fold,
 										   GP_LINK_RANKED / FEWER / fit->folds, p->seed, NULL);
 		q->learnt = draw_training_pairs(env, fold->graph, p->graph, seed + f + 1, &fold->pairs);

@@ -74,7 +74,7 @@ fill_fold(gp_link_scored_fit *r, int f)
 	gp_link_scored_pairs *s = &r->pairs[f];
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
 	int64_t		room = f < r->calibrated ?
-		gp_calibration_pairs_most(fold, r->calibration_nodes) : 0;
+		gp_link_calibration_pairs_most(fold, r->calibration_nodes) : 0;
 	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
 	gp_link_pairs other = r->prepared.features ? more_random_pairs(env, graph, fold, seed) :
 		gp_link_hop_negatives(env, graph, fold, seed);
@@ -114,8 +114,9 @@ find_calibration_pairs(gp_link_scored_fit *r, const gp_link_model *model)
 		without.graph = fold->graph;
 		if (r->method == GP_LINK_SCORES)
 			code = gp_link_codes(r->dev, &without);
-		fold->calibration = gp_calibration_pairs_make(r->env, model, fold, code,
-													  r->calibration_nodes, seed + (uint64_t) f);
+		fold->calibration = gp_link_calibration_pairs_make(r->env, model, fold, code,
+														   r->calibration_nodes,
+														   seed + (uint64_t) f);
 		gp_free(r->env, code);
 		if (r->env->dry)
 			continue;
@@ -125,7 +126,7 @@ find_calibration_pairs(gp_link_scored_fit *r, const gp_link_model *model)
 }
 
 void
-gp_link_scored_fold(const gp_link_scored_fit *r, gp_score_context *context, int64_t f)
+gp_link_scored_fold(const gp_link_scored_fit *r, gp_link_context *context, int64_t f)
 {
 	const gp_link_scored_pairs *s = &r->pairs[f];
 
@@ -133,7 +134,7 @@ gp_link_scored_fold(const gp_link_scored_fit *r, gp_score_context *context, int6
 }
 
 void
-gp_link_scored_whole(gp_link_scored_fit *r, gp_score_context *context)
+gp_link_scored_whole(gp_link_scored_fit *r, gp_link_context *context)
 {
 	const gp_link_scored_pairs *s = &r->pairs[0];
 	int64_t		at = s->first[GP_SCORED_CALIBRATION];
@@ -349,7 +350,7 @@ gp_link_scored_run(void *state, gp_device *dev, const gp_plan *plan)
 	for (int f = 0; f < r->folds; f++)
 	{
 		gp_free(env, r->pairs[f].score);
-		gp_calibration_pairs_free(env, &r->fold[f].calibration);
+		gp_link_calibration_pairs_free(env, &r->fold[f].calibration);
 	}
 	gp_free_all(env, r->score, r->label, r->weight, r->whole);
 	return gp_link_model_end(dev, problem, &r->prepared, model);

@@ -54,8 +54,8 @@ extern void gp_link_scored_hide(gp_link_scored_fit *r);
 extern void gp_link_scored_draw(gp_link_scored_fit *r, int calibrated, int64_t nodes);
 
 /* Scores the pairs of a fold on its graph; and the first fold's calibration pairs on the whole. */
-extern void gp_link_scored_fold(const gp_link_scored_fit *r, gp_score_context *context, int64_t f);
-extern void gp_link_scored_whole(gp_link_scored_fit *r, gp_score_context *context);
+extern void gp_link_scored_fold(const gp_link_scored_fit *r, gp_link_context *context, int64_t f);
+extern void gp_link_scored_whole(gp_link_scored_fit *r, gp_link_context *context);
 
 extern void *gp_link_scored_run(void *state, gp_device *dev, const gp_plan *plan);
 extern void gp_link_scored_close(void *state);

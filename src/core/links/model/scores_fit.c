@@ -22,12 +22,12 @@ static void
 score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
 	const scores_fit *fit = arg;
-	gp_score_context context;
+	gp_link_context context;
 
-	gp_score_context_open(&context, dev, fit->r.fold[f].graph, fit->r.prepared.features,
-						  fit->steps, NULL);
+	gp_link_context_open(&context, dev, fit->r.fold[f].graph, fit->r.prepared.features,
+						 fit->steps, NULL);
 	gp_link_scored_fold(&fit->r, &context, f);
-	gp_score_context_close(&context);
+	gp_link_context_close(&context);
 }
 
 /* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
@@ -36,7 +36,7 @@ score_folds(gp_link_scored_fit *r, gp_link_model *model)
 {
 	scores_fit *fit = (scores_fit *) r;
 	gp_crew    *crew = NULL;
-	gp_score_context whole;
+	gp_link_context whole;
 
 	model->steps = fit->steps;
 	if (r->dev->room > 0)
@@ -53,15 +53,15 @@ score_folds(gp_link_scored_fit *r, gp_link_model *model)
 		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
 		score_fold(fit, r->dev, 0, f);
 	}
-	gp_score_context_open(&whole, r->dev, r->problem->graph, r->prepared.features, fit->steps,
-						  NULL);
+	gp_link_context_open(&whole, r->dev, r->problem->graph, r->prepared.features, fit->steps,
+						 NULL);
 	gp_link_scored_whole(r, &whole);
 	/* The features' statistics on the whole graph are the model's. */
 	model->feature_mean = whole.mean;
 	model->feature_dot = whole.dot;
 	model->feature_norm = whole.norm;
 	whole.owns_statistics = false;
-	gp_score_context_close(&whole);
+	gp_link_context_close(&whole);
 }
 
 static void
@@ -83,7 +83,7 @@ scores_open(void *state, gp_device *dev, const gp_problem *p, const void *option
 		r->prepared.features = gp_link_features_prepare(r->env, p->features, p->seed);
 	int			calibrated = (int) gp_min64(r->folds, CALIBRATED);
 
-	gp_link_scored_draw(r, calibrated, gp_calibration_nodes(graph, calibrated));
+	gp_link_scored_draw(r, calibrated, gp_link_calibration_nodes(graph, calibrated));
 	fit->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
 	for (int f = 0; f < r->folds && fit->threads > 1; f++)
 		fit->room = (size_t) gp_max64((int64_t) fit->room,

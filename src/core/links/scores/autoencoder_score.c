@@ -14,7 +14,7 @@
 
 /* lambda, of the graph without a link. */
 static double
-ridge_of(const gp_score_context *f, const gp_link_cut *cut)
+ridge_of(const gp_link_context *f, const gp_link_cut *cut)
 {
 	double		entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
 
@@ -23,7 +23,7 @@ ridge_of(const gp_score_context *f, const gp_link_cut *cut)
 
 /* The score scaled by both ends, and by the one that it is larger for. */
 static void
-compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	int64_t		next = 0;
 

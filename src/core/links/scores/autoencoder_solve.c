@@ -13,7 +13,7 @@
 
 /* c = A b, in each column without the link that it ignores. */
 static void
-pattern_product(gp_score_context *f, gp_matrix b, gp_matrix c, const gp_link_cut *cuts)
+pattern_product(gp_link_context *f, gp_matrix b, gp_matrix c, const gp_link_cut *cuts)
 {
 	gp_device  *dev = f->dev;
 
@@ -70,7 +70,7 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, const double *ridge,
+gp_link_autoencoder_solve_for(gp_link_context *f, const gp_link_cut *cuts, const double *ridge,
 							  double close, gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
@@ -132,7 +132,7 @@ gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, cons
 }
 
 void
-gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
+gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 						  const double *ridge, double close, gp_matrix x)
 {
 	gp_device  *dev = f->dev;

@@ -17,14 +17,14 @@
 
 /* Dense features as a matrix. */
 static gp_matrix
-dense_features(const gp_score_context *f)
+dense_features(const gp_link_context *f)
 {
 	return gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT);
 }
 
 /* out = X m, or X' m when turned. */
 static void
-features_times(gp_score_context *f, bool turned, gp_matrix m, gp_matrix out)
+features_times(gp_link_context *f, bool turned, gp_matrix m, gp_matrix out)
 {
 	if (f->xt)
 		f->dev->spmm(f->dev, 1.0, turned ? f->xt : f->x->csr, m, 0.0, out);
@@ -41,7 +41,7 @@ part(gp_matrix m, int k, int64_t b)
 
 /* The rows of A^k X at the sources as columns: w is dims x (powers b), block k first of power k. */
 static void
-source_rows(gp_score_context *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
+source_rows(gp_link_context *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
 			gp_matrix w)
 {
 	gp_matrix	u = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
@@ -88,7 +88,7 @@ source_rows(gp_score_context *f, int32_t sources, const int32_t *source, const g
  * the rows of the pairs alone.  z and y are n x b.
  */
 static void
-power_products(gp_score_context *f, const gp_link_block *block, int k, gp_matrix w, gp_matrix z,
+power_products(gp_link_context *f, const gp_link_block *block, int k, gp_matrix w, gp_matrix z,
 			   gp_matrix y, double *product)
 {
 	if (k == 0 && f->xt)
@@ -115,7 +115,7 @@ power_products(gp_score_context *f, const gp_link_block *block, int k, gp_matrix
 
 /* Pairs of the graph as it is: what is known of a node stands together. */
 static void
-cosines_of_columns(gp_score_context *f, const gp_link_block *block, double *out)
+cosines_of_columns(gp_link_context *f, const gp_link_block *block, double *out)
 {
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
@@ -147,7 +147,7 @@ cosines_of_columns(gp_score_context *f, const gp_link_block *block, double *out)
 
 /* The cosine of columns ci and cj of the sources' rows, power k. */
 static double
-explicit_cosine(const gp_score_context *f, const float *w, int64_t ld, int64_t ci, int64_t cj,
+explicit_cosine(const gp_link_context *f, const float *w, int64_t ld, int64_t ci, int64_t cj,
 				int k)
 {
 	const float *mean = f->mean + k * f->x->dims;
@@ -176,7 +176,7 @@ explicit_cosine(const gp_score_context *f, const float *w, int64_t ld, int64_t c
 
 /* Linked pairs: both ends as columns, each without the link. */
 static void
-cosines_of_ends(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
+cosines_of_ends(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 				double *out)
 {
 	gp_device  *dev = f->dev;
@@ -209,7 +209,7 @@ cosines_of_ends(gp_score_context *f, const gp_link_block *block, const gp_link_c
 }
 
 static void
-compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	if (cuts)
 		cosines_of_ends(f, block, cuts, out);
@@ -230,7 +230,7 @@ typedef struct statistics
 
 /* Adds a block of columns of A^k X: its means, and what it adds to the rows' sums. */
 static void
-add_columns(gp_score_context *f, statistics *s, gp_matrix x, int k, int64_t col)
+add_columns(gp_link_context *f, statistics *s, gp_matrix x, int k, int64_t col)
 {
 	gp_device  *dev = f->dev;
 	gp_matrix	ones = gp_filled(dev, f->n, 1, GP_FLOAT, 1.0);
@@ -254,7 +254,7 @@ add_columns(gp_score_context *f, statistics *s, gp_matrix x, int k, int64_t col)
 
 /* dot and |row - mean| of every node, from the sums. */
 static void
-finish_statistics(gp_score_context *f, const statistics *s)
+finish_statistics(gp_link_context *f, const statistics *s)
 {
 	for (int k = 0; k < gp_items(f->env, GP_LINK_POWERS); k++)
 	{
@@ -276,7 +276,7 @@ finish_statistics(gp_score_context *f, const statistics *s)
 }
 
 void
-gp_link_feature_statistics(gp_score_context *f)
+gp_link_feature_statistics(gp_link_context *f)
 {
 	gp_device  *dev = f->dev;
 	gp_env	   *env = f->env;

@@ -24,7 +24,7 @@ time_of(const gp_graph *g, int32_t i, int32_t j)
 }
 
 void
-gp_link_decay_open(gp_score_context *f)
+gp_link_decay_open(gp_link_context *f)
 {
 	const gp_graph *g = f->graph;
 	const gp_csr *w = f->weights;
@@ -58,7 +58,7 @@ gp_link_decay_open(gp_score_context *f)
 
 /* Logarithms of what is in common, and of both ends' activities. */
 static void
-compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	const gp_csr *w = f->weights;
 	int64_t		next = 0;

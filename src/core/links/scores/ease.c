@@ -132,7 +132,7 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 }
 
 void
-gp_link_ease_open(gp_score_context *f, const bool *item, const gp_link_model *model)
+gp_link_ease_open(gp_link_context *f, const bool *item, const gp_link_model *model)
 {
 	gp_env	   *env = f->env;
 	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
@@ -179,7 +179,7 @@ gp_link_ease_open(gp_score_context *f, const bool *item, const gp_link_model *mo
 }
 
 void
-gp_link_ease_close(gp_score_context *f)
+gp_link_ease_close(gp_link_context *f)
 {
 	gp_env	   *env = f->env;
 
@@ -191,7 +191,7 @@ gp_link_ease_close(gp_score_context *f)
 
 /* True where a dense inverse, and what it is made of, may be held. */
 static bool
-has_room(const gp_score_context *f)
+has_room(const gp_link_context *f)
 {
 	double		bytes = 24.0 * (double) f->items->n * (double) f->items->n;
 
@@ -200,7 +200,7 @@ has_room(const gp_score_context *f)
 
 /* The block of A^2 + lambda I, from the rows of A of the larger side. */
 static void
-fill_gram(const gp_score_context *f, double *gram)
+fill_gram(const gp_link_context *f, double *gram)
 {
 	const gp_link_items *items = f->items;
 	const gp_csr *a = &f->pattern;
@@ -226,7 +226,7 @@ fill_gram(const gp_score_context *f, double *gram)
 
 /* The inverse by the Cholesky factor. */
 static void
-invert(gp_score_context *f)
+invert(gp_link_context *f)
 {
 	gp_device  *dev = f->dev;
 	int64_t		n = f->items->n;
@@ -254,7 +254,7 @@ invert(gp_score_context *f)
 
 /* z of a user and an item by the dense inverse. */
 static double
-dense_entry(const gp_score_context *f, int32_t user, int32_t item)
+dense_entry(const gp_link_context *f, int32_t user, int32_t item)
 {
 	const gp_link_items *items = f->items;
 	int32_t		other = items->smaller ? user : item;
@@ -273,7 +273,7 @@ dense_entry(const gp_score_context *f, int32_t user, int32_t item)
  * node's neighbours.
  */
 static double
-dense_diagonal(const gp_score_context *f, int32_t node)
+dense_diagonal(const gp_link_context *f, int32_t node)
 {
 	const gp_link_items *items = f->items;
 	bool		item = items->item[node];
@@ -291,7 +291,7 @@ dense_diagonal(const gp_score_context *f, int32_t node)
 
 /* The ridge of each column of a block: all alike. */
 static void
-fill_ridge(const gp_score_context *f, double *ridge)
+fill_ridge(const gp_link_context *f, double *ridge)
 {
 	for (int32_t t = 0; t < GP_LINK_BLOCK; t++)
 		ridge[t] = f->ridge;
@@ -302,7 +302,7 @@ fill_ridge(const gp_score_context *f, double *ridge)
  * Saad 2007).
  */
 void
-gp_link_ease_probe(gp_score_context *f)
+gp_link_ease_probe(gp_link_context *f)
 {
 	gp_device  *dev = f->dev;
 	gp_link_items *items = f->items;
@@ -335,7 +335,7 @@ gp_link_ease_probe(gp_score_context *f)
 }
 
 void
-gp_link_ease_fit(gp_score_context *f, int ridge, bool dense)
+gp_link_ease_fit(gp_link_context *f, int ridge, bool dense)
 {
 	gp_link_items *items = f->items;
 	int64_t		look = 0;
@@ -355,7 +355,7 @@ gp_link_ease_fit(gp_score_context *f, int ridge, bool dense)
 }
 
 double *
-gp_link_ease_diagonal(gp_score_context *f)
+gp_link_ease_diagonal(gp_link_context *f)
 {
 	double	   *diagonal = f->items->diagonal;
 
@@ -364,7 +364,7 @@ gp_link_ease_diagonal(gp_score_context *f)
 }
 
 void
-gp_link_ease_expect(gp_score_context *f, int64_t sources)
+gp_link_ease_expect(gp_link_context *f, int64_t sources)
 {
 	double		n = (double) f->items->n;
 	double		solves = SOLVE_EFFORT * (double) gp_csr_entries(&f->pattern) * (double) sources;
@@ -379,13 +379,13 @@ gp_link_ease_expect(gp_score_context *f, int64_t sources)
  * other.
  */
 static double
-predict(const gp_score_context *f, double z, double scale, bool cut, double own, double other)
+predict(const gp_link_context *f, double z, double scale, bool cut, double own, double other)
 {
 	return -z / (own * scale) + (cut ? f->ridge * other + z * z / own : 0.0);
 }
 
 void
-gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out)
+gp_link_ease_scores(gp_link_context *f, const gp_link_block *block, double *out)
 {
 	const gp_link_items *items = f->items;
 	bool		cut = block->partner != NULL;

@@ -55,7 +55,7 @@ walk_series(int32_t length, double *c)
  * vectors.  Of two ends, T_0 has no entry.
  */
 static void
-sum_series(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel,
+sum_series(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel,
 		   double *walk)
 {
 	gp_device  *dev = f->dev;
@@ -92,13 +92,13 @@ sum_series(gp_score_context *f, const gp_link_block *block, const gp_link_cut *c
 
 /* The strength of an end without the link that is cut. */
 static double
-strength_of(const gp_score_context *f, int32_t node, const gp_link_cut *cut)
+strength_of(const gp_link_context *f, int32_t node, const gp_link_cut *cut)
 {
 	return fmax(f->strength[node] - (cut ? cut->weight : 0.0), 0.0);
 }
 
 static void
-compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	double	   *kernel = gp_alloc_zero(f->env, block->n, sizeof(double));
 	double	   *walk = gp_alloc_zero(f->env, block->n, sizeof(double));

@@ -26,7 +26,7 @@ root_of(double mass, double weight)
 
 /* In the entries of a cut's ends: (i, t) of all columns first, then (j, t). */
 void
-gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha, gp_matrix b,
+gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double self, double alpha, gp_matrix b,
 				 double beta, gp_matrix c, const gp_link_cut *cuts)
 {
 	gp_device  *dev = f->dev;
@@ -80,7 +80,7 @@ gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha
 }
 
 void
-gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double self, int32_t sources,
+gp_link_cut_columns(gp_link_context *f, const gp_csr *s, double self, int32_t sources,
 					const int32_t *source, gp_matrix scratch, gp_matrix dst,
 					const gp_link_cut *cuts)
 {
@@ -107,7 +107,7 @@ lines_of(gp_matrix m)
 }
 
 void
-gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp_csr *b, const gp_csr *turned,
+gp_link_first_product(gp_link_context *f, const gp_csr *a, const gp_csr *b, const gp_csr *turned,
 					  const int32_t *source, gp_matrix rows, gp_matrix dst)
 {
 	gp_device  *dev = f->dev;
@@ -126,7 +126,7 @@ gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp_csr *b, con
 }
 
 void
-gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_csr *s, gp_matrix b,
+gp_link_last_product(gp_link_context *f, const gp_link_block *block, const gp_csr *s, gp_matrix b,
 					 double *out)
 {
 	gp_device  *dev = f->dev;

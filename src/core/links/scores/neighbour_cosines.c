@@ -10,7 +10,7 @@
 
 /* A node's features as a row of all dimensions: its own, or in room. */
 static const float *
-features_of(const gp_score_context *f, int32_t node, float *room)
+features_of(const gp_link_context *f, int32_t node, float *room)
 {
 	const gp_csr *x = f->x->csr;
 
@@ -24,7 +24,7 @@ features_of(const gp_score_context *f, int32_t node, float *room)
 
 /* The cosine of node i, whose features stand in row, with j. */
 static double
-cosine(const gp_score_context *f, int32_t i, const float *row, int32_t j)
+cosine(const gp_link_context *f, int32_t i, const float *row, int32_t j)
 {
 	const gp_csr *x = f->x->csr;
 	int64_t		at_i = (int64_t) i * GP_LINK_POWERS;
@@ -62,7 +62,7 @@ choose_neighbours(const gp_csr *w, int32_t node, int32_t without, int32_t *out)
 
 /* The pairs [from, to) of one source, whose partner is cut (or -1); most has room for them. */
 static void
-score_source(gp_score_context *f, const gp_link_block *block, int64_t from, int64_t to,
+score_source(gp_link_context *f, const gp_link_block *block, int64_t from, int64_t to,
 			 int32_t partner, float *room, double *most, double *out)
 {
 	int32_t		source = block->source[block->slot[from]];
@@ -93,7 +93,7 @@ score_source(gp_score_context *f, const gp_link_block *block, int64_t from, int6
 }
 
 static void
-compute(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	float	   *room = gp_alloc_array(f->env, f->x->csr ? f->x->dims : 0, sizeof(float));
 	double	   *most = gp_alloc_array(f->env, block->n, sizeof(double));

@@ -47,7 +47,7 @@ gp_link_block_size(int64_t nodes)
 
 /* What the graph loses with the link of a slot. */
 static gp_link_cut
-make_cut(const gp_score_context *f, int32_t i, int32_t j)
+make_cut(const gp_link_context *f, int32_t i, int32_t j)
 {
 	const gp_csr *w = f->weights;
 	int64_t		at = gp_csr_find(w->start, w->col, i, j);
@@ -77,7 +77,7 @@ typedef struct full_block
  * faster on a multiple of 16 columns.
  */
 static void
-fill_up(const gp_score_context *f, const gp_link_block *block, full_block *full)
+fill_up(const gp_link_context *f, const gp_link_block *block, full_block *full)
 {
 	full->block = *block;
 	full->block.sources = (block->sources + 15) / 16 * 16;
@@ -97,7 +97,7 @@ fill_up(const gp_score_context *f, const gp_link_block *block, full_block *full)
 }
 
 void
-gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *out)
+gp_link_block_scores(gp_link_context *f, const gp_link_block *block, double *out)
 {
 	full_block	full;
 
@@ -191,7 +191,7 @@ fill_block(block_room *room, const ordered_pair *pair, int64_t n, int32_t size, 
 
 /* Scores a sorted list of pairs, all of them linked or none, into the pairs' places. */
 static void
-score_list(gp_score_context *f, block_room *room, const ordered_pair *pair, int64_t n, bool cut,
+score_list(gp_link_context *f, block_room *room, const ordered_pair *pair, int64_t n, bool cut,
 		   double *out)
 {
 	int32_t		size = gp_link_block_size(f->n);
@@ -216,7 +216,7 @@ score_list(gp_score_context *f, block_room *room, const ordered_pair *pair, int6
  * share, so that there are few columns; the source, where direction counts.
  */
 void
-gp_link_pair_scores(gp_score_context *f, int64_t n, const int32_t *src, const int32_t *dst,
+gp_link_pair_scores(gp_link_context *f, int64_t n, const int32_t *src, const int32_t *dst,
 					double *out)
 {
 	gp_env	   *env = f->env;

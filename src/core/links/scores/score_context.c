@@ -23,7 +23,7 @@ with_ones(gp_env *env, const gp_csr *s)
 
 /* The symmetric weights, the neighbours that they count, and what they add up to. */
 static void
-open_weights(gp_score_context *f)
+open_weights(gp_link_context *f)
 {
 	f->weights = gp_graph_symmetric(f->env, f->graph);
 	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
@@ -37,7 +37,7 @@ open_weights(gp_score_context *f)
 
 /* S = D^-1/2 W D^-1/2. */
 static void
-make_smooth(gp_score_context *f)
+make_smooth(gp_link_context *f)
 {
 	const double *w = f->weights->value;
 	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
@@ -61,7 +61,7 @@ make_smooth(gp_score_context *f)
 
 /* What a node counts for as a middle of a walk. */
 static void
-make_middle(gp_score_context *f)
+make_middle(gp_link_context *f)
 {
 	float	   *host = gp_alloc_figures(f->env, f->n, GP_WALK_LANES * sizeof(float));
 
@@ -82,7 +82,7 @@ make_middle(gp_score_context *f)
  * them.
  */
 static void
-open_features(gp_score_context *f, const gp_link_model *model)
+open_features(gp_link_context *f, const gp_link_model *model)
 {
 	const gp_csr *w = f->weights;
 	gp_graph	symmetric = {.nodes = f->n, .start = w->start, .col = w->col, .weight = w->value};
@@ -105,10 +105,10 @@ open_features(gp_score_context *f, const gp_link_model *model)
 }
 
 void
-gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-					  const gp_features *x, int32_t steps, const gp_link_model *model)
+gp_link_context_open(gp_link_context *f, gp_device *dev, const gp_graph *graph,
+					 const gp_features *x, int32_t steps, const gp_link_model *model)
 {
-	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+	*f = (gp_link_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .x = x};
 	f->width = gp_link_width(graph, x != NULL);
 	open_weights(f);
@@ -129,17 +129,17 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 }
 
 void
-gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-					 const bool *item, const gp_link_model *model)
+gp_link_context_open_ease(gp_link_context *f, gp_device *dev, const gp_graph *graph,
+						  const bool *item, const gp_link_model *model)
 {
-	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+	*f = (gp_link_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 		.width = 1, .ridge = model ? model->ease.ridge : 1.0};
 	open_weights(f);
 	gp_link_ease_open(f, item, model);
 }
 
 void
-gp_score_context_close(gp_score_context *f)
+gp_link_context_close(gp_link_context *f)
 {
 	gp_env	   *env = f->env;
 

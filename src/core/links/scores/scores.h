@@ -26,7 +26,7 @@ enum gp_link_middle
 
 typedef struct gp_link_items gp_link_items;
 
-typedef struct gp_score_context
+typedef struct gp_link_context
 {
 	gp_device  *dev;
 	gp_env	   *env;
@@ -65,16 +65,16 @@ typedef struct gp_score_context
 	bool		owns_statistics;
 	double		ridge;			/* of the auto-encoders of users and items */
 	gp_link_items *items;		/* of the method ease, which has no other scores; else NULL */
-} gp_score_context;
+} gp_link_context;
 
 /*
  * Makes the context of a graph; x (prepared) may be NULL.  Means and norms are
  * computed, or taken from a model when given.
  */
-extern void gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-								  const gp_features *x, int32_t steps,
-								  const gp_link_model *model);
-extern void gp_score_context_close(gp_score_context *f);
+extern void gp_link_context_open(gp_link_context *f, gp_device *dev, const gp_graph *graph,
+								 const gp_features *x, int32_t steps,
+								 const gp_link_model *model);
+extern void gp_link_context_close(gp_link_context *f);
 
 /* The scores of a pair in such a graph.  Those of the features are the last of them. */
 extern int32_t gp_link_width(const gp_graph *graph, bool features);
@@ -95,10 +95,10 @@ typedef struct gp_link_block
 } gp_link_block;
 
 /* The scores of a block: out is n x width, rows packed. */
-extern void gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *out);
+extern void gp_link_block_scores(gp_link_context *f, const gp_link_block *block, double *out);
 
 /* The same for any pairs, linked or not: out is n x width. */
-extern void gp_link_pair_scores(gp_score_context *f, int64_t n, const int32_t *src,
+extern void gp_link_pair_scores(gp_link_context *f, int64_t n, const int32_t *src,
 								const int32_t *dst, double *out);
 
 /*
@@ -122,11 +122,11 @@ typedef struct gp_link_cut
  * being the scaling's masses (strengths, or 1 + strengths), without cut t's
  * weight.  cuts may be NULL.  b is restored.
  */
-extern void gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha,
+extern void gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double self, double alpha,
 							 gp_matrix b, double beta, gp_matrix c, const gp_link_cut *cuts);
 
 /* dst = S' e_i for the source i of each column; scratch is of its size. */
-extern void gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double self, int32_t sources,
+extern void gp_link_cut_columns(gp_link_context *f, const gp_csr *s, double self, int32_t sources,
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
 
@@ -134,12 +134,12 @@ extern void gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double sel
  * dst = (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
  * in which a(source, :)' may be left.
  */
-extern void gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp_csr *b,
+extern void gp_link_first_product(gp_link_context *f, const gp_csr *a, const gp_csr *b,
 								  const gp_csr *turned, const int32_t *source, gp_matrix rows,
 								  gp_matrix dst);
 
 /* The entries of s b at the block's pairs; out has one for each. */
-extern void gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_csr *s,
+extern void gp_link_last_product(gp_link_context *f, const gp_link_block *block, const gp_csr *s,
 								 gp_matrix b, double *out);
 
 /* Scores that one file computes; pair_scores.c has the table of them all. */
@@ -151,7 +151,7 @@ typedef struct gp_link_score_family
 	bool		needs_times;
 	bool		needs_features;
 	/* Writes them at out, which has f->width numbers for each pair of the block. */
-	void		(*compute) (gp_score_context *f, const gp_link_block *block,
+	void		(*compute) (gp_link_context *f, const gp_link_block *block,
 							const gp_link_cut *cuts, double *out);
 } gp_link_score_family;
 
@@ -170,11 +170,11 @@ extern const gp_link_score_family gp_link_neighbour_cosines;
  * autoencoder_solve.c: x = (A^2 + lambda I)^-1 b, where b is lost; ridge is lambda, of each column.
  * A column is done where its residual is `close` times the first.
  */
-extern void gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts,
+extern void gp_link_autoencoder_solve_for(gp_link_context *f, const gp_link_cut *cuts,
 										  const double *ridge, double close, gp_matrix b,
 										  gp_matrix x);
 /* Columns of A (A^2 + lambda I)^-1: n x sources. */
-extern void gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block,
+extern void gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block,
 									  const gp_link_cut *cuts, const double *ridge, double close,
 									  gp_matrix x);
 
@@ -196,31 +196,31 @@ extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *shar
  * The context of the one score: of a model by its ridge, diagonal and items; without one (NULL) of
  * these items, for gp_link_ease_fit.
  */
-extern void gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-								 const bool *item, const gp_link_model *model);
-extern void gp_link_ease_open(gp_score_context *f, const bool *item, const gp_link_model *model);
-extern void gp_link_ease_close(gp_score_context *f);
+extern void gp_link_context_open_ease(gp_link_context *f, gp_device *dev, const gp_graph *graph,
+									  const bool *item, const gp_link_model *model);
 
 /*
  * Prepares the scores by one of the ridges: computes the diagonal; dense: by the inverse, unless
  * it is too large for any machine.
  */
-extern void gp_link_ease_fit(gp_score_context *f, int ridge, bool dense);
+extern void gp_link_ease_fit(gp_link_context *f, int ridge, bool dense);
 
 /* The diagonal alone, without the inverse. */
-extern void gp_link_ease_probe(gp_score_context *f);
+extern void gp_link_ease_probe(gp_link_context *f);
 
 /* Computes the inverse where that pays for the scores of so many sources. */
-extern void gp_link_ease_expect(gp_score_context *f, int64_t sources);
+extern void gp_link_ease_expect(gp_link_context *f, int64_t sources);
 
 /* The diagonal, which the caller owns from now on. */
-extern double *gp_link_ease_diagonal(gp_score_context *f);
+extern double *gp_link_ease_diagonal(gp_link_context *f);
 
-extern void gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out);
+extern void gp_link_ease_scores(gp_link_context *f, const gp_link_block *block, double *out);
 
-/* What the scores of times (decay.c) and of features (cosines.c) need of a context. */
-extern void gp_link_decay_open(gp_score_context *f);
-extern void gp_link_feature_statistics(gp_score_context *f);
+/* For score_context.c alone: what a context has for times, features (cosines.c) and ease. */
+extern void gp_link_decay_open(gp_link_context *f);
+extern void gp_link_feature_statistics(gp_link_context *f);
+extern void gp_link_ease_open(gp_link_context *f, const bool *item, const gp_link_model *model);
+extern void gp_link_ease_close(gp_link_context *f);
 
 
 /*

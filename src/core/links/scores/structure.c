@@ -40,7 +40,7 @@ write_pattern(double di, double dj, const double *two, const double *three, doub
 
 /* The scores of direction of the arc i -> j, which is cut or not. */
 static void
-write_arc(const gp_score_context *f, int32_t i, int32_t j, double cut, double *out)
+write_arc(const gp_link_context *f, int32_t i, int32_t j, double cut, double *out)
 {
 	out[SRC_OUT] = log1p((double) (f->out.start[i + 1] - f->out.start[i]) - cut);
 	out[SRC_IN] = log1p((double) (f->in->start[i + 1] - f->in->start[i]));
@@ -51,7 +51,7 @@ write_arc(const gp_score_context *f, int32_t i, int32_t j, double cut, double *o
 
 /* Products with the arcs, and the scores of direction. */
 static void
-compute_arcs(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+compute_arcs(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
 	gp_device  *dev = f->dev;
 	int64_t		n = block->n;
@@ -86,7 +86,7 @@ const gp_link_score_family gp_link_arcs = {
 };
 
 static void
-compute_structure(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
+compute_structure(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 				  double *out)
 {
 	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);

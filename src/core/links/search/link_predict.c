@@ -26,10 +26,10 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	if (!scores)
 		return l;
 	if (model->method == GP_LINK_EASE)
-		gp_ease_context_open(&l->context, dev, model->graph, NULL, model);
+		gp_link_context_open_ease(&l->context, dev, model->graph, NULL, model);
 	else
-		gp_score_context_open(&l->context, dev, model->graph, model->features, model->steps,
-							  model);
+		gp_link_context_open(&l->context, dev, model->graph, model->features, model->steps,
+							 model);
 	l->z = (gp_matrix) {.type = GP_DOUBLE};
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
 	l->rough_alpha = gp_copy(dev, l->alpha, GP_FLOAT);
@@ -49,7 +49,7 @@ gp_links_close(gp_links *l)
 	if (l->search)
 		gp_link_search_close(l->search);
 	if (gp_link_has_scores(l->model->method))
-		gp_score_context_close(&l->context);
+		gp_link_context_close(&l->context);
 	gp_destroy_all(dev, &l->alpha, &l->root, &l->z, &l->rough_z, &l->rough_alpha);
 	gp_free(l->env, l);
 }

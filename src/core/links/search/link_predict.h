@@ -13,7 +13,7 @@ struct gp_links
 	gp_env	   *env;
 	const gp_link_model *model;
 	int			threads;		/* that may take sources; 0 is one */
-	gp_score_context context;		/* of the method scores */
+	gp_link_context context;		/* of the method scores */
 	gp_matrix	z;				/* m x width double: landmarks */
 	gp_matrix	alpha;			/* p x 1 double */
 	gp_matrix	root;			/* p x p double */
