@@ -301,6 +301,11 @@ SELECT gp_create_task('freed', 'seats', 'guests', horizon => '50 days', every =>
 SELECT loo_score < 0.05 AS blind FROM gp_fit('freed', landmarks => 100);
 SELECT gp_alter_graph('seats', times => '{"seats.freed": null}');
 SELECT loo_score > 0.1 AS told FROM gp_fit('freed', replace => true, landmarks => 100);
+-- Where what some lack was there before the rest of what they refer to, they are kept
+UPDATE seats SET sold = coalesce(freed, 0), freed = CASE WHEN guest % 2 = 0 THEN 0 END;
+SELECT gp_alter_graph('seats', times => '{}');
+SELECT gp_alter_task('freed', target => 'EXISTS (SELECT FROM leaks_test.seats s JOIN leaks_test.moves m ON m.id = s.sold WHERE s.guest = e.id AND m.at > t AND m.at <= t + horizon)');
+SELECT facts > 500 AS kept FROM gp_fit('freed', replace => true, landmarks => 100);
 -- Nor does what counts or adds up the rows that refer to it, whenever they come, unless the user says that it is known
 CREATE TABLE jobs (id integer PRIMARY KEY, posted timestamptz NOT NULL, pay real, applicants integer, fees numeric, latest date);
 CREATE TABLE applications (job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, fee real);

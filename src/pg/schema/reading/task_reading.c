@@ -12,6 +12,9 @@
 
 #define MANY_CELLS 400			/* columns of facts: from so many on their parents are not read, */
 #define MOST_CELLS 800			/* and no more facts beside what the entities refer to */
+#define MANY_ROWS 10000			/* from so many on a sample is looked at, */
+#define SAMPLED_ROWS 5000		/* of about so many */
+#define LATER_ROWS 0.01			/* share of rows that are later by a key than by others */
 
 /* ---- the entities ---- */
 
@@ -248,31 +251,60 @@ add_fact_sources(gnngp_task_reading *r, int joined)
 
 /* ---- rows without a time that may come to refer to what is later ---- */
 
+/* A key of rows with a time, beside their other keys. */
+typedef struct late_key
+{
+	int			own;			/* the query's columns of the time by it, */
+	int			others;			/* and by all others */
+	int64		both;			/* rows that have times by it and by others, */
+	int64		later;			/* of these later by it, */
+	int64		alone;			/* by it alone, */
+	int64		without;		/* by others alone, */
+	int64		bare;			/* by none */
+} late_key;
+
 static void
-null_row(void *state, const Datum *values, const bool *nulls)
+late_key_row(void *state, const Datum *values, const bool *nulls)
 {
-	*(bool *) state = true;
-}
+	late_key   *k = state;
+	gp_time		own = gnngp_time_of(values[k->own], nulls[k->own]);
+	gp_time		others = gnngp_time_of(values[k->others], nulls[k->others]);
 
-/* True where some rows of a relation's table lack its key, as the others may have done at first. */
-static bool
-lacks_key(const gnngp_schema *s, const gnngp_schema_relation *k)
-{
-	const gnngp_schema_table *t = &s->table[k->child];
-	gnngp_query q;
-	bool		lacks = false;
-
-	gnngp_query_init(&q, &t->table);
-	gnngp_query_add(&q, INT4OID, "1");
-	q.condition = psprintf("NOT (%s) LIMIT 1", gnngp_key_condition(t, "t", k->n, k->from));
-	gnngp_query_plan(&q);
-	gnngp_query_run(&q, s->env, null_row, &lacks, GP_PHASE_NODES, 0);
-	return lacks;
+	if (own == GP_TIME_ALWAYS)
+		(*(others == GP_TIME_ALWAYS ? &k->bare : &k->without))++;
+	else if (others == GP_TIME_ALWAYS)
+		k->alone++;
+	else
+	{
+		k->both++;
+		k->later += own > others;
+	}
 }
 
 /*
- * A key of rows without a time, but for a relation's, by which they come to refer to rows with
- * times after they were written: some lack it.  These are known before, those that have it only
+ * True where rows may come to have a key after they were written: some lack it, and those that have
+ * it refer to what is later than the rest of them.  Rows of one of several tables each do not.
+ */
+static bool
+comes_later(const gnngp_schema *s, int relation)
+{
+	gnngp_join *j = gnngp_join_open(s, s->relation[relation].child);
+	late_key	k = {0};
+
+	gnngp_join_sample(j, MANY_ROWS, SAMPLED_ROWS);
+	gnngp_join_parents(j, relation);
+	k.others = gnngp_join_visible(j);
+	resetStringInfo(&j->visible);
+	(void) gnngp_join_between(j, relation, -1);
+	k.own = gnngp_join_visible(j);
+	gnngp_join_run(j, s->env, late_key_row, &k, GP_PHASE_NODES, 0);
+	return (k.without + k.bare > 0 && (double) k.later > LATER_ROWS * (double) k.both) ||
+		(k.bare > 0 && k.alone > 0);
+}
+
+/*
+ * A key of rows without a time by which they come to refer to rows with times after they were
+ * written, but for a relation's.  Those that lack it are known before, those that have it only
  * since: a row that is not there yet tells that it will be.  NULL: none.
  */
 static const gnngp_schema_relation *
@@ -286,7 +318,7 @@ find_late_key(const gnngp_schema *s, int but)
 		const gnngp_schema_column *key = &s->table[child].column[k->from[0]];
 
 		if (k->child == child && i != but && !key->known && !key->not_null &&
-			gnngp_is_timed(s, k->parent, GNNGP_MOST_LEVELS - 1) && lacks_key(s, k))
+			gnngp_is_timed(s, k->parent, GNNGP_MOST_LEVELS - 1) && comes_later(s, i))
 			return k;
 	}
 	return NULL;
