@@ -1,7 +1,7 @@
 /*
  * links.h - from a graph to the probability that any pair of nodes is linked.
  *
- * Four methods share one model.  "scores" describes a pair by some two dozen
+ * Four methods share one model.  "scores" describes a pair by 11 to 29
  * scores of the graph around it: a logistic regression on them, or a Gaussian process (arc-cosine
  * map) where that ranks held-out links better.  "pairs" is the pair kernel
  * k(i,i') k(j,j') + k(i,j') k(j,i') on a kernel of the nodes (Yu and Chu 2008).  All
@@ -321,7 +321,7 @@ extern void gp_links_best(gp_links *links, int64_t n, const int32_t *node, int64
 /*
  * The best pairs of every node, of the candidates auto.  Those of a node stand in the order
  * that they were ranked, which is nearly that of their scores: the first k are the ones that
- * gp_links_best gives, but for pairs that it has told before.
+ * gp_links_best gives, except pairs that it has given before.
  */
 typedef struct gp_link_kept
 {

@@ -1,5 +1,5 @@
 /*
- * link_features.c - the users' features, made ready for cosines.
+ * link_features.c - the nodes' features, made ready for cosines.
  *
  * Sparse features that are nowhere negative are counts of words, tags or items:
  * frequent ones say little, so each column is weighted by log((N + 1) / (n + 1)),
