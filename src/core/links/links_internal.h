@@ -362,18 +362,21 @@ extern void gp_link_trial_free(gp_env *env, gp_link_trial *trial);
 extern void gp_link_trial_rank(gp_env *env, gp_link_trial *trial, const gp_link_fold *fold, int f,
 							   const double *logit);
 
-/* The same, and of its own pairs, which are the rows of a regression from one on. */
+/*
+ * The same, and takes what a regression says of the n pairs of the fold itself, which are its rows
+ * first .. first + n - 1.
+ */
 extern void gp_link_trial_take(gp_link_trial *trial, const gp_link_held *held,
 							   const gp_link_fold *fold, int f, gp_link_logistic *l, int64_t first,
 							   const double *logit);
 
 /*
- * The curve of a model's probabilities, from the logits of the calibration pairs of so many folds:
- * a logistic curve (Platt 1999) with a knee.  Of the links that a fold's graph does not show, the
- * fold hides some; the others are missing from the whole graph, too, and stand among the pairs
- * without a link.  In the whole graph those are left, GP_LINK_MISSING_SHARE of all links.  Where
- * logits there are known, the curve promises as many of the same pairs by them.  The share of
- * missing links that the user tells scales the odds; 0: none.
+ * calibration.c: the curve of a model's probabilities, from the logits of the calibration pairs of
+ * so many folds: a logistic curve (Platt 1999) with a knee.  Of the links that a fold's graph does
+ * not show, the fold hides some; the others are missing from the whole graph, too, and stand among
+ * the pairs without a link.  In the whole graph those are left, GP_LINK_MISSING_SHARE of all
+ * links.  Where logits there are known, the curve promises as many of the same pairs by them.  The
+ * share of missing links that the user tells scales the odds; 0: none.
  */
 extern void gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds,
 									const gp_link_trial *trial, double share,
@@ -428,7 +431,7 @@ gp_link_model_functions(const gp_link_model *model)
 
 /* dgp_posterior.c: score, variance and probability of pairs whose ends stand in row. */
 extern void gp_link_dgp_posterior(gp_env *env, const gp_link_model *model, int64_t n,
-								   gp_link_row *row);
+								  gp_link_row *row);
 
 /*
  * candidates.c: pairs worth a score.  neighbours is the graph's symmetric pattern, columns
@@ -444,8 +447,8 @@ extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
 extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t **found);
 
 /*
- * Searches for the candidates of a node that are no links of the full graph, the first `most` of
- * them in a random order; returns how many they are.
+ * Searches for the candidates of a node that the full graph does not link it with, the first `most`
+ * of them in a random order; returns how many they are.
  */
 extern int64_t gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream,
 									 int32_t node, int64_t most, int32_t **drawn);
@@ -463,12 +466,10 @@ extern void gp_link_search_close(gp_link_search *search);
 /* Makes these nodes, and no others, the candidates of each; before its first node. */
 extern void gp_link_search_among(gp_link_search *search, int64_t n, const int32_t *node);
 
-/*
- * A search for another thread, which reads what the first one reads; and a search in another
- * environment, whose interrupts it looks at from now on.
- */
+/* A search for another thread, which reads what the first one reads. */
 extern gp_link_search *gp_link_search_twin(const gp_link_search *search);
 extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);
+/* The search itself, in another environment, whose interrupts it looks at from now on. */
 extern gp_link_search *gp_link_search_set_env(gp_link_search *search, gp_env *env);
 
 /*

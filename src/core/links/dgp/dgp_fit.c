@@ -299,7 +299,7 @@ dgp_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	fit->hidden = hide_links(env, &fit->problem);
 	fit->prepared = gp_link_prepared_make(env, &fit->hidden, 1);
 	d->options = default_options(fit->problem.dgp ? fit->problem.dgp : &gp_dgp_defaults, d->nodes,
-								p->features != NULL);
+								 p->features != NULL);
 	d->type = d->options.inducing > 0 ? GP_DOUBLE : GP_FLOAT;
 	if (p->features)
 		d->x = gp_link_features_prepare(env, p->features, p->seed);
@@ -344,7 +344,7 @@ dgp_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_env	   *env = dev->env;
 	int64_t		last = (int64_t) ceil(LAST_SHARE * d->options.steps);
 	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_DGP,
-												 fit->problem.graph);
+											   fit->problem.graph);
 
 	d->problem = &fit->problem;
 	model->node.width = d->options.units;

@@ -2,8 +2,8 @@
  * dgp_views.c - the graph without a fold of its links, and what a node's inputs are then.
  *
  * Inputs are numbers of the features, or of random walks, and the node's degree.  What comes from
- * the graph is made for each view: a link would show in it.  Singular vectors are known but
- * for a rotation, so those of all views are rotated onto the first.
+ * the graph is made for each view: a link would show in it.  Singular vectors are known up to a
+ * rotation, so those of all views are rotated onto the first.
  */
 #include "dgp.h"
 

@@ -172,7 +172,7 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 	double		b[PARAMETERS] = {log(share / (1.0 - share)), 0.0, 0.0};
 	gp_link_curve out = {.intercept = b[0]};
 
-	/* Equal scores, or such as are no numbers, give every pair the share of links. */
+	/* Equal scores, or NaN, give every pair the share of links. */
 	if (env->dry || !(c.deviation > FLAT * fabs(c.centre)) || !isfinite(c.deviation))
 		return out;
 	climb_rising(&c, b);

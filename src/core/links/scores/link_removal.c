@@ -5,7 +5,7 @@
  * S has the entries w_ij / sqrt(m_i m_j), m_i being the weights around i (and
  * 1 more for A, which has self-loops).  Without a link of weight w between i and
  * j, m_i and m_j are less by w: S' = R (S - w / sqrt(m_i m_j) (e_i e_j' + e_j e_i')) R
- * with R = I but for R_ii = sqrt(m_i / (m_i - w)), and 0 where nothing is left.
+ * with R = I except R_ii = sqrt(m_i / (m_i - w)), and 0 where nothing is left.
  *
  * Products inside a chain need every row and column.  The first ones begin at one
  * node each, and reach few others; of the last one only the pairs' entries are

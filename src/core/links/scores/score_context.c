@@ -1,8 +1,8 @@
 /*
  * score_context.c - a graph made ready for the scores of pairs.
  *
- * The sparse matrices differ in their values and share the pattern's arrays, but
- * for those with self-loops or directions.
+ * The sparse matrices differ in their values and share the pattern's arrays,
+ * except those with self-loops or directions.
  */
 #include "scores.h"
 

@@ -1,5 +1,5 @@
 /*
- * scores.h - what is said of a pair of nodes before any learning.
+ * scores.h - the scores of a pair of nodes, which are there before any learning.
  *
  * A context is a graph made ready: sparse matrices of its pattern under several scalings, and the
  * features' means and norms.  All scores of pairs (i, j) are entries of columns M e_i, where M is a

@@ -179,7 +179,7 @@ compare_rows(const void *a, const void *b, void *unused)
 	return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
-/* Hands out the rows of a lot, but for pairs that were given from their other end. */
+/* Hands out the rows of a lot, except pairs that were given from their other end. */
 static void
 hand_out(best *b, lot *lot)
 {
