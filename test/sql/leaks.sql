@@ -353,6 +353,20 @@ INSERT INTO calls SELECT id, at - id % 20 FROM loans WHERE id % 3 > 0;
 SELECT gp_create_graph('loans', tables => '{customers,loans,payouts,calls}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('granted', 'loans', target => 'loans.granted');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('granted', landmarks => 100);
+-- Nor does a status that is written again, unless the user says that it is known; what comes and goes is no status
+CREATE TABLE bids (id integer PRIMARY KEY, job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, round text, state text);
+CREATE TABLE orders_won (job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL);
+INSERT INTO bids SELECT id, id, posted + interval '1 day', 'round ' || id / 50, CASE WHEN hashint4(id) > 0 THEN 'won' ELSE 'lost' END FROM jobs;
+INSERT INTO orders_won SELECT id, at + (5 + (hashint4(id + 5000) & 15)) * interval '1 day' FROM bids WHERE state = 'won';
+UPDATE bids SET state = 'open' WHERE at + (5 + (hashint4(id + 5000) & 15)) * interval '1 day' > '2024-07-20';
+DELETE FROM orders_won WHERE at > '2024-07-20';
+SELECT gp_create_graph('bids', tables => '{jobs,bids,orders_won}', times => '{"jobs": "posted"}', exclude => '{jobs.applicants,jobs.fees,jobs.latest}');
+SELECT gp_create_task('win', 'bids', 'jobs', horizon => '30 days', every => '4 days', filter => 't BETWEEN e.posted + interval ''2 days'' AND e.posted + interval ''5 days''',
+    target => 'EXISTS (SELECT FROM leaks_test.orders_won w WHERE w.job = e.id AND w.at > t AND w.at <= t + horizon)');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('win', landmarks => 100);
+SELECT col, encoding, note FROM gp_columns('bids') WHERE tab = 'bids'::regclass;
+SELECT gp_alter_graph('bids', times => '{"jobs": "posted", "bids.state": null}');
+SELECT loo_score > 0.5 AS told FROM gp_fit('win', landmarks => 100, replace => true);
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
@@ -366,7 +380,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'seats', 'dues', 'wares');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -73,7 +73,7 @@ follows(const gp_encoding *e, const gp_encoded *encoded)
 			encoded->within >= 0 && encoded->within < e->nencoded &&
 			encoded->rank >= 0 && encoded->rank < e->encoded[encoded->within].hot &&
 			is_of_number(e, encoded);
-	return e->nwithin == 0 && encoded->way >= 0 && encoded->way <= GP_ENCODED_TOTAL &&
+	return e->nwithin == 0 && encoded->way >= 0 && encoded->way <= GP_ENCODED_REWRITTEN &&
 		encoded->column >= (e->nencoded > 0 ? encoded[-1].column : 0) &&
 		encoded->element >= 0 && encoded->first == e->width &&
 		encoded->nulls >= 0 && encoded->nulls <= 1 &&
@@ -240,7 +240,8 @@ gp_encoded_describe(const gp_encoded *encoded, char *way, size_t way_room, char 
 		[GP_ENCODED_LATER] = "later than its row's time: it is written afterwards, unless times has null for it",
 		[GP_ENCODED_FILLED] = "NULL in the newest rows: it is filled in later, unless times has null for it",
 		[GP_ENCODED_WITHIN] = NULL,
-		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, or adds them up, unless times has null for it"
+		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, or adds them up, unless times has null for it",
+		[GP_ENCODED_REWRITTEN] = "the newest rows have a value that old ones lack: it is written again, unless times has null for it"
 	};
 	bool		is_number = gp_encoded_numbers(encoded) > 0;
 

@@ -19,6 +19,14 @@
 #define FILLED_NEWEST 0.6		/* and so much of as many of the newest rows as it has NULLs */
 #define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
 #define FILLED_FEWEST 20		/* NULLs that say so */
+#define NEW_ROWS 20				/* newest rows: a value that is written again later has */
+#define NEWEST_VALUE 0.8		/* so much of them, */
+#define NEW_VALUE 0.5			/* so much of them or of 40, 80, ... of the newest, */
+#define NEW_MOST 0.1			/* of up to this share of all rows, */
+#define OLD_VALUE 0.05			/* and at most so much */
+#define OLD_ROWS 0.8			/* of the oldest, that share of all; */
+#define OLD_CHANGE 0.4			/* stretches of these differ by at most so much of the change, */
+#define AT_ONCE 0.97			/* and it did not come to be the only value from one row on */
 
 /* A value of a kept row. */
 typedef struct kept_value
@@ -339,6 +347,70 @@ is_filled_later(const gp_encoder *e, const kept_value *value, const gp_timed *by
 	return (double) newest >= FILLED_NEWEST * (double) nulls;
 }
 
+/* The share of n values that are of a category. */
+static double
+share_of(int64_t n, const kept_value *value, uint64_t category)
+{
+	int64_t		count = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		count += value[i].category == category;
+	return (double) count / (double) n;
+}
+
+/* By how much the most frequent of n values is more frequent there than among the old rows. */
+static double
+excess(gp_env *env, int64_t n, const kept_value *value, int64_t nold, const kept_value *old,
+	   category *room)
+{
+	tally(env, n, value, room);
+	return (double) room->count / (double) n - share_of(nold, old, room->value);
+}
+
+/* True where the newest n of rows in order of time have a value that no stretch of the old had. */
+static bool
+is_new_value(const gp_encoder *e, const kept_value *value, int64_t n, uint64_t newest,
+			 int64_t nold, category *room)
+{
+	double		share = share_of(n, value + e->n - n, newest);
+	double		change = share - share_of(nold, value, newest);
+	bool		is_new = share >= NEW_VALUE;
+
+	for (int64_t at = 0; is_new && at + n <= nold; at += n)
+		is_new = excess(e->env, n, value + at, nold, value, room) <= OLD_CHANGE * change;
+	return is_new;
+}
+
+/*
+ * True for a column whose newest rows have a value that old ones lack, such as a status that is
+ * written again.  Where values come and go, as versions and seasons do, old stretches say so.
+ */
+static bool
+is_rewritten(const gp_encoder *e, const kept_value *value, const gp_timed *by_time,
+			 category *room)
+{
+	int64_t		nold = (int64_t) (OLD_ROWS * (double) e->n);
+	int64_t		holders = 0;
+	bool		found = false;
+
+	if (NEW_MOST * (double) e->n < NEW_ROWS || by_time[0].as_of == by_time[e->n - 1].as_of)
+		return false;
+	kept_value *ordered = gp_alloc_array(e->env, e->n, sizeof(kept_value));
+	for (int64_t i = 0; i < e->n; i++)
+		ordered[i] = value[by_time[i].row];
+	tally(e->env, NEW_ROWS, ordered + e->n - NEW_ROWS, room);
+	category	newest = room[0];
+	for (int64_t i = 0; i < e->n; i++)
+		holders += ordered[i].category == newest.value;
+	if ((double) newest.count >= NEWEST_VALUE * NEW_ROWS &&
+		share_of(nold, ordered, newest.value) <= OLD_VALUE &&
+		share_of(holders, ordered + e->n - holders, newest.value) <= AT_ONCE)
+		for (int64_t n = NEW_ROWS; !found && (double) n <= NEW_MOST * (double) e->n; n *= 2)
+			found = is_new_value(e, ordered, n, newest.value, nold, room);
+	gp_free(e->env, ordered);
+	return found;
+}
+
 /* How one column, or a number of a list, is encoded. */
 static void
 encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, category *room,
@@ -346,6 +418,8 @@ encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, categ
 {
 	int64_t		n = e->early;
 	bool		filled = !encoded->known && is_filled_later(e, value, by_time);
+	bool		rewritten = !encoded->known && encoded->kind < GP_CELL_KEY &&
+		is_rewritten(e, value, by_time, room);
 	double		later = encoded->kind == GP_CELL_TIME && !encoded->known ?
 		hide_later(n, value) : 0.0;
 	int64_t		different = tally(e->env, n, value, room);
@@ -366,6 +440,8 @@ encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, categ
 		encoded->way = GP_ENCODED_CONSTANT;
 	else if (filled)
 		encoded->way = GP_ENCODED_FILLED;
+	else if (rewritten)
+		encoded->way = GP_ENCODED_REWRITTEN;
 	else if (gp_cell_is_word(encoded->kind))
 	{
 		bool		is_key = encoded->kind >= GP_CELL_KEY;

@@ -77,7 +77,8 @@ typedef enum gp_encoded_way
 	GP_ENCODED_LATER,
 	GP_ENCODED_FILLED,			/* left out: NULL in the newest rows, so it is filled in later */
 	GP_ENCODED_WITHIN,			/* a number once more, of the rows of one category alone */
-	GP_ENCODED_TOTAL			/* left out: of facts, later ones too */
+	GP_ENCODED_TOTAL,			/* left out: of facts, later ones too */
+	GP_ENCODED_REWRITTEN		/* left out: the newest rows have a value that changes later */
 } gp_encoded_way;
 
 /*

@@ -453,6 +453,8 @@ notice_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_enc
 					   e->way == GP_ENCODED_TOTAL ?
 					   psprintf("It counts the rows that refer to it by %s, or adds them up, those of later times, too.",
 								s->relation[totals].name) :
+					   e->way == GP_ENCODED_REWRITTEN ?
+					   "Most of the newest rows have one value, and few of the old ones: a status that is written again looks like that." :
 					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
 					   of == NULL ? "It is NULL in the newest rows, and in few others." :
 					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
@@ -476,7 +478,7 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 
 		if (!told && e->kind != GP_CELL_CATEGORY_KEY &&
 			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
-			 e->way == GP_ENCODED_TOTAL))
+			 e->way == GP_ENCODED_TOTAL || e->way == GP_ENCODED_REWRITTEN))
 			notice_encoding_later(r, p, e);
 	}
 }
