@@ -128,10 +128,9 @@ for my $path (glob('src/*/*/*.c src/*/*/*/*.c'))
 		check_phrases($path, $message);
 	}
 }
-# Comments of the code, except in folders that are still being rewritten.
+# Comments of the code.
 for my $path (split /\n/, `find src -name '*.[ch]'`)
 {
-	next if $path =~ m{^src/(?:core/(?:facts|encoding)|pg/schema)/};
 	my $code = slurp($path);
 	check_phrases($path, $1 =~ s/\s*\n\s*\*?\s*/ /gr) while $code =~ m{/\*(.*?)\*/}gs;
 }

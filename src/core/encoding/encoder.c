@@ -16,7 +16,7 @@
 #define RARE 0.002				/* share of a category that is none */
 #define LATER 0.01				/* share of times later than their row's */
 #define FILLED_MOST 0.2			/* a column is filled in later if at most so much of it is NULL, */
-#define FILLED_NEWEST 0.6		/* and so much of as many of the newest rows as it has NULLs */
+#define FILLED_NEWEST 0.6		/* and so much of the newest rows, of a number equal to its NULLs */
 #define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
 #define FILLED_FEWEST 20		/* NULLs that say so */
 #define NEW_ROWS 20				/* newest rows: a value that is written again later has */
@@ -328,8 +328,8 @@ hide_later(int64_t n, kept_value *value)
 }
 
 /*
- * True for a column whose NULLs are in the newest rows: what it tells of a row is written a while
- * after the row.  by_time has the rows in the order of their times.
+ * True for a column whose NULLs are in the newest rows: its values are written a while after their
+ * rows.  by_time has the rows in the order of their times.
  */
 static bool
 is_filled_later(const gp_encoder *e, const kept_value *value, const gp_timed *by_time)

@@ -67,7 +67,7 @@ typedef struct gp_running
 	double	   *decayed;		/* their sums, halved, too, */
 	double	   *sum;			/* and not */
 	double		quick;			/* the weight of all facts with a quarter of the half-life */
-	gp_tie	   *tie;			/* a ring of as many as facts are asked for, */
+	gp_tie	   *tie;			/* a ring, with room for the last facts, */
 	int32_t		newest;			/* and its last */
 } gp_running;
 

@@ -87,7 +87,7 @@ least_squares(gp_task_columns *f, const looked *l, int32_t first, int32_t width,
 	}
 }
 
-/* How much the columns tell of values: the share of their variance. */
+/* The share of the variance of values that the columns explain. */
 static double
 told_of_values(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, int32_t first,
 			   int32_t width, double *y, double *fitted)

@@ -1,7 +1,7 @@
 /*
  * schema.h - graphs of tables: foreign keys, times, and the facts that tasks are answered from.
  *
- * A graph of tables is looked at anew by each reading: its columns, the foreign keys between its
+ * Each reading looks at a graph of tables again: its columns, the foreign keys between its
  * tables, the time column of each.  A task then has rows, each an entity as of a time; the tables'
  * rows that refer to the entity, or to what it refers to, are facts.  All queries of one reading
  * run as the reader's other ones do (pg/reader/reader.h), ordered by key and time.
@@ -71,7 +71,7 @@ typedef struct gnngp_schema_relation
 	int		   *to;
 	const char **equals;		/* operators, of a column of the parent and one of the child */
 	bool		named;			/* by the user: nothing says that the parent's columns are unique */
-	bool		aside;			/* not used: it tells of later times, or a task's answer, */
+	bool		aside;			/* not used: it shows later times, or a task's answer, */
 	bool		excluded;		/* or the user says so; or it may not be read */
 } gnngp_schema_relation;
 
@@ -187,7 +187,7 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
  */
 extern const char *gnngp_check_expressions(gnngp_graph_def *task);
 
-/* Tells of it, once the task is made. */
+/* The NOTICE of it, once the task is made. */
 extern void gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking);
 
 /* What a model keeps of it (pg/store/store.h). */
@@ -242,8 +242,8 @@ typedef struct gnngp_task_row
 } gnngp_task_row;
 
 /*
- * The labelled rows of a task, as gp_task_rows gives them, and the column that their ids are of,
- * but for its names.  They may be of times before their entity is there: a fit leaves these out.
+ * The labelled rows of a task, as gp_task_rows gives them, and the type of their ids as a column
+ * without names.  They may be of times before their entity is there: a fit leaves these out.
  */
 extern const gnngp_task_row *gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task,
 												  gnngp_column *id, int64 *n);
@@ -256,10 +256,10 @@ extern Oid	gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *tar
 
 /* ---- looking ---- */
 
-/* What there is to say of a relation; NULL: nothing. */
+/* The note of a relation in gp_relations; NULL: none. */
 extern const char *gnngp_relation_note(const gnngp_schema *s, int relation);
 
-/* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
+/* Puts how each column of each table is encoded, or why it is not; note may be NULL. */
 typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding,
 								 int width, const char *note);
 extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put,

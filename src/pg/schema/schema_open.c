@@ -81,7 +81,7 @@ leave_views_out(gnngp_schema *s)
 	gnngp_set_relations_aside(s);
 }
 
-/* Tells of tables that no foreign key connects: no task sees them. */
+/* NOTICEs of tables that no foreign key connects: no task sees them. */
 static void
 notice_unconnected(const gnngp_schema *s)
 {

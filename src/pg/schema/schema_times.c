@@ -272,7 +272,7 @@ require_former_time(const gnngp_schema *s, const gnngp_schema_table *t)
 					 gnngp_times_with(s, t, column))));
 }
 
-/* Tells of a number that by its name is the time of the rows of a table without one. */
+/* A NOTICE of a number that by its name is the time of the rows of a table without one. */
 static void
 notice_number(const gnngp_schema_table *t)
 {

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 
 /* Shares of the labels that a column alone explains: */
-#define OWN_SHARE 0.8			/* of the asked rows' own, it is told of */
+#define OWN_SHARE 0.8			/* of the asked rows' own, a NOTICE names it */
 #define FACT_SHARE 0.98			/* of facts, each of which has a time of its own */
 #define SUSPECT_SHARE 0.35		/* of the asked rows' own where that is also */
 #define OF_BEST_FACT 0.8		/* this much of what the best fact explains */
@@ -27,7 +27,7 @@ typedef struct disguise
 	const gp_facts_labels *labels;
 	gp_time		newest;			/* since when the newest labels are */
 	double		by_facts;		/* what a column of facts tells at the most; -1: not known yet */
-	List	   *noticed;		/* names of columns, as their tables have them, that were told of */
+	List	   *noticed;		/* columns that NOTICEs have named, as their tables name them */
 	List	   *exclude;		/* the same with their tables */
 } disguise;
 

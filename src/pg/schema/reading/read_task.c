@@ -188,7 +188,7 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	return gp_task_columns_features(r->columns, &transform->scale);
 }
 
-/* Tells of the columns of a table that its owner may not read. */
+/* A NOTICE of the columns of a table that its owner may not read. */
 static void
 notice_hidden(const gnngp_graph_def *task, const gnngp_schema_table *t)
 {
@@ -206,7 +206,7 @@ notice_hidden(const gnngp_graph_def *task, const gnngp_schema_table *t)
 					 task->name, t->table.name, role, names.data);
 }
 
-/* Tells of what may not be read, or shows the labels, and is left out. */
+/* NOTICEs of what is left out: it may not be read, or shows the labels. */
 static void
 notice_tables_left_out(const gnngp_schema *s, const gnngp_graph_def *task)
 {

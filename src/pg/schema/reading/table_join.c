@@ -5,8 +5,8 @@
  * of their own, such as the items of an order, are part of their parent's row: their number, and
  * the mean and the sum of each number, the mean of each number of what they refer to.
  *
- * A row is visible from its own time on, without what comes later than it or its children: a row
- * that waited for that, or children that did, would tell of it by their absence.  A row without a
+ * A row is visible from its own time on, without what comes later than it or its children: if it
+ * waited for that, or its children did, their absence would tell that it comes.  A row without a
  * time is visible from the latest of those of its parents on, and not before the first of children
  * that have times by their parents.  These are no part of it, as more of them may follow.
  */
@@ -225,7 +225,7 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 }
 
 /*
- * Finds how many keys each table is away from a join's rows, but for one relation.  Where each
+ * Finds how many keys each table is away from a join's rows, without one relation.  Where each
  * table refers to the users who made and changed its rows, only the nearest of them are read.  What
  * a fact without a time refers to may say since when it is known, so all of that is read.
  */
@@ -251,7 +251,7 @@ find_nearest(gnngp_join *j, int but)
 }
 
 /*
- * Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path.
+ * Joins the parents of a row except one, and theirs; on the way to it were the tables of a path.
  */
 static void
 join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels,
@@ -280,7 +280,7 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 	}
 }
 
-/* True for rows that have times by what they refer to, but for one relation. */
+/* True for rows that have times by what they refer to by other relations than one. */
 static bool
 has_timed_parents(const gnngp_schema *s, int table, int but)
 {
@@ -557,7 +557,7 @@ gnngp_join_visible(gnngp_join *j)
 								psprintf("greatest(%s)", j->visible.data));
 }
 
-/* Tells of the children that are part of a row. */
+/* For an error's CONTEXT: the children that are part of a row. */
 static void
 rollup_context(void *arg)
 {

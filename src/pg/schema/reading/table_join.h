@@ -18,7 +18,7 @@ typedef struct gnngp_cell_source
 	gnngp_cell_type type;
 	bool		target;			/* of the task: never shown of the entity's own row */
 	bool		known;			/* with its row, as the user says */
-	int			table;			/* whose column it is, or tells of, */
+	int			table;			/* whose column it is, or has the key, */
 	const char *name;			/* and how that is called */
 	int			relation;		/* whose key it is; -1: of none */
 } gnngp_cell_source;
@@ -101,8 +101,8 @@ extern gnngp_join *gnngp_join_open(const gnngp_schema *s, int table);
 extern void gnngp_join_sample(gnngp_join *j, int64 many, int64 drawn);
 
 /*
- * Adds the table's row; then its parents but for one (a relation, or -1), theirs, and so
- * on, three levels up; then the rollups of its row, or one.  The cells of all are selected.
+ * Adds the table's row; then its parents except by one relation (-1: all), theirs, and so on, three
+ * levels up; then the rollups of its row, or one.  The cells of all are selected.
  */
 extern void gnngp_join_row(gnngp_join *j);
 extern void gnngp_join_parents(gnngp_join *j, int but);
@@ -122,7 +122,7 @@ extern int	gnngp_join_totals(gnngp_join *j, int relation);
  */
 extern void gnngp_join_as_of(gnngp_join *j);
 
-/* Adds what the row refers to by a relation, and its parents but for one; returns its alias. */
+/* Adds what the row refers to by a relation, and its parents except one; returns its alias. */
 extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 
 /*

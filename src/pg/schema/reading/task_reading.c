@@ -303,8 +303,8 @@ comes_later(const gnngp_schema *s, int relation)
 }
 
 /*
- * A key of rows without a time by which they come to refer to rows with times after they were
- * written, but for a relation's.  Those that lack it are known before, those that have it only
+ * A key of rows without a time, other than a relation's, by which they come to refer to rows with
+ * times after they were written.  Those that lack it are known before, those that have it only
  * since: a row that is not there yet tells that it will be.  NULL: none.
  */
 static const gnngp_schema_relation *
@@ -440,7 +440,7 @@ gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column, const
 						column->name, s->table[column->table].table.name);
 }
 
-/* Tells of a column of a joined table that is written later than its row. */
+/* A NOTICE of a column of a joined table that is written later than its row. */
 static void
 notice_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_encoded *e)
 {
@@ -483,7 +483,7 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 	}
 }
 
-/* Tells of tables whose rows refer to more tables than a query joins. */
+/* NOTICEs of tables whose rows refer to more tables than a query joins. */
 static void
 notice_cut(const gnngp_task_reading *r)
 {
@@ -503,7 +503,7 @@ notice_cut(const gnngp_task_reading *r)
 					 r->schema->table[r->entity].table.name);
 }
 
-/* Tells of facts that may come to refer to later rows. */
+/* NOTICEs of facts that may come to refer to later rows. */
 static void
 notice_late(const gnngp_task_reading *r)
 {

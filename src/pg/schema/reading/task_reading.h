@@ -132,7 +132,7 @@ extern void gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *c
 
 /*
  * Clears what is written once the answer is known, of rows that are asked for a column of theirs:
- * the first are labelled.  NOTICEs tell of it.
+ * the first are labelled.  NOTICEs name it.
  */
 extern void gnngp_clear_later(const gnngp_task_reading *r, int64 labelled);
 
