@@ -123,6 +123,18 @@ CALL gp_refresh('tasks_stranger.quality');
 SET client_min_messages = warning;
 \set VERBOSITY sqlstate
 SELECT strpos(gp_report('tasks_stranger.quality'), 'may not read lot, price') > 0 AS reported;
+-- An expression may use the columns that its owner may read, and no other
+ALTER TABLE lot ADD secret int;
+UPDATE bid SET at = at + price * interval '50 days';
+SET ROLE tasks_stranger;
+SELECT gp_create_task('sound', 'part', 'lot', 'e.good', horizon => '9 days');
+SELECT count(*) > 80 AS labelled FROM gp_task_rows('sound', NULL::numeric);
+\set VERBOSITY terse
+SELECT gp_create_task('told', 'part', 'lot', 'e.secret > 1', horizon => '9 days');
+SELECT gp_create_task('told', 'part', 'lot', 'e.good', horizon => '9 days', filter => 'e.secret > 1');
+\set VERBOSITY sqlstate
+RESET ROLE;
+ALTER TABLE lot DROP secret;
 -- Callers who may read more get the owner's columns
 CREATE ROLE tasks_reader;
 GRANT USAGE ON SCHEMA tasks_hostile TO tasks_reader;

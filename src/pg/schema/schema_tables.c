@@ -58,9 +58,8 @@ is_numbered(Relation rel, Form_pg_attribute att)
 								draws_number(build_column_default(rel, att->attnum), NULL));
 }
 
-/* True where a role may read a column of a table. */
-static bool
-may_read_column(Oid table, AttrNumber column, Oid role)
+bool
+gnngp_may_read_column(Oid table, AttrNumber column, Oid role)
 {
 	return pg_class_aclcheck(table, role, ACL_SELECT) == ACLCHECK_OK ||
 		pg_attribute_aclcheck(table, column, role, ACL_SELECT) == ACLCHECK_OK;
@@ -95,8 +94,8 @@ find_columns(gnngp_schema_table *t, Oid reader, Oid owner)
 		c->not_null = att->attnotnull;
 		c->role = gnngp_cell_type_of(c->column.base, &c->type) ? GNNGP_COLUMN_CELL :
 			GNNGP_COLUMN_TYPE;
-		if (!may_read_column(t->table.oid, att->attnum, reader) ||
-			!may_read_column(t->table.oid, att->attnum, owner))
+		if (!gnngp_may_read_column(t->table.oid, att->attnum, reader) ||
+			!gnngp_may_read_column(t->table.oid, att->attnum, owner))
 			c->role = GNNGP_COLUMN_HIDDEN;
 		bool		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
 		if (is_id)
@@ -232,7 +231,8 @@ gnngp_schema_hidden(const gnngp_schema *s)
 	for (int i = 0; i < s->ntables; i++)
 		for (int k = 0; k < s->table[i].ncolumns; k++)
 			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN && gnngp_is_used(s, i) &&
-				!may_read_column(s->table[i].table.oid, s->table[i].column[k].number, GetUserId()))
+				!gnngp_may_read_column(s->table[i].table.oid, s->table[i].column[k].number,
+									   GetUserId()))
 				return s->table[i].table.oid;
 	return InvalidOid;
 }

@@ -7,6 +7,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "pg/server/server.h"
 #include "task.h"
 #include "utils/array.h"
@@ -60,6 +61,21 @@ draw_of(const gnngp_task_rows *rows)
 					rows->id_column.quoted);
 }
 
+/* The columns of e that the owner may read. */
+static char *
+readable_columns(const gnngp_task_rows *rows)
+{
+	const gnngp_schema_table *table = &rows->schema->table[rows->entity];
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int k = 0; k < table->ncolumns; k++)
+		if (gnngp_may_read_column(table->table.oid, table->column[k].number, GetUserId()))
+			appendStringInfo(&list, "%se.%s", list.len > 0 ? ", " : "",
+							 table->column[k].column.quoted);
+	return list.data;
+}
+
 /*
  * The query for labels as of the times $1: of so many entities as of each ($3), of those whose draw
  * is in a range.
@@ -70,12 +86,13 @@ labels_query(const gnngp_task_rows *rows, const char *range)
 	Oid			type = target_type(rows);
 
 	return psprintf("SELECT e.%s, x.t, (%s\n)%s FROM (SELECT u AS t, $2 AS horizon FROM pg_catalog.unnest($1) u) x"
-					" CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s%s ORDER BY %s"
+					" CROSS JOIN LATERAL (SELECT %s FROM %s e WHERE %s%s ORDER BY %s"
 					" LIMIT ($3)[pg_catalog.array_position($1, x.t)]) e",
 					rows->id_column.quoted, rows->task->task.target,
 					type == TEXTOID ? "::pg_catalog.text" :
 					type == FLOAT8OID ? gnngp_number_cast(rows->target.base) : "",
-					rows->source.quoted, asked_about(rows), range, draw_of(rows));
+					readable_columns(rows), rows->source.quoted, asked_about(rows), range,
+					draw_of(rows));
 }
 
 /* Runs a query of the owner's.  Where it reads labels, a NOTICE tells what makes them slow. */

@@ -23,6 +23,7 @@
 #include "pg/server/server.h"
 #include "task.h"
 #include "tcop/tcopprot.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
@@ -209,6 +210,24 @@ asks_now(Node *node, void *arg)
 		expression_tree_walker(node, asks_now, arg);
 }
 
+/* 42501 for a column of e that the present user may not read. */
+static void
+require_readable(const Query *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, pull_vars_of_level((Node *) query->targetList, 0))
+	{
+		const Var  *var = lfirst_node(Var, cell);
+		Oid			table = rt_fetch(var->varno, query->rtable)->relid;
+
+		if (OidIsValid(table) && var->varattno > 0 &&
+			!gnngp_may_read_column(table, var->varattno, GetUserId()))
+			aclcheck_error_col(ACLCHECK_NO_PRIV, OBJECT_COLUMN, get_rel_name(table),
+							   get_attname(table, var->varattno, false));
+	}
+}
+
 /*
  * The query that an expression is checked in, analyzed; *raw gets it as the parser gave it.  Errors
  * show the expression alone.
@@ -228,6 +247,7 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 	*raw = copyObject(parsed->stmt);
 	Query	   *analyzed = parse_analyze_fixedparams(parsed, query, NULL, 0, NULL);
 	error_context_stack = context.previous;
+	require_readable(analyzed);
 	return analyzed;
 }
 
