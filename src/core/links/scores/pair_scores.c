@@ -151,8 +151,8 @@ typedef struct block_room
 } block_room;
 
 /*
- * Pairs of a block for each of its sources, at most.  A dry run has GP_LINK_OTHERS of each node that
- * it draws for the calibration: by two fewer its blocks are full, though some sources have fewer.
+ * Pairs of a block for each of its sources, at most.  A dry run has GP_LINK_OTHERS of each node
+ * that it draws for the calibration: by two fewer its blocks are full, though some have fewer.
  */
 #define SOURCE_PAIRS (GP_LINK_OTHERS - 2)
 
