@@ -36,16 +36,16 @@ SELECT gp_create_task('transfers', 'bank', 'people', horizon => '20 days',
     target => $$ 2 <= (SELECT count(*) FROM transfers AS t0 JOIN accounts AS a ON a.iban = t0.src WHERE a.holder = e.name AND t0.at > t AND t0.at <= t + horizon) $$);
 -- As-of times begin with the facts, not with the branch
 SELECT min(as_of), count(*) FROM gp_task_rows('transfers', NULL::text);
-SELECT relations, loo_score > 0.4 AS told FROM gp_fit('transfers');
+SELECT relations, loo_score > 0.4 AS told FROM gp_fit('transfers', landmarks => 100);
 SELECT DISTINCT relation FROM gp_explain('transfers', 'p1', k => 100) WHERE relation LIKE 'transfers%' ORDER BY relation;
 -- Money is a value, and what is neither class nor value may be taken as its text
 SELECT gp_create_task('income', 'bank', 'people', horizon => '20 days', target => 'e.income');
 SET client_min_messages = warning;
-SELECT task, labelled FROM gp_fit('income');
+SELECT task, labelled FROM gp_fit('income', landmarks => 100);
 RESET client_min_messages;
 SELECT gp_create_task('born', 'bank', 'people', horizon => '20 days', target => 'point(extract(year FROM e.birth_date)::integer % 2, 0)');
 SELECT try($$SELECT gp_fit('born')$$);
-SELECT task, classes FROM gp_fit('born', task => 'classification');
+SELECT task, classes FROM gp_fit('born', task => 'classification', landmarks => 100);
 -- Live answers are the stored ones
 SELECT count(*) FROM gp_predict('transfers', NULL::text) AS s JOIN gp_predict_live('transfers', ARRAY(SELECT name FROM people),
     as_of => (SELECT max(at) + interval '1 microsecond' FROM transfers)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
@@ -73,10 +73,10 @@ UPDATE claims SET later = 1000 + (hashint4(id) & 1);
 UPDATE claims SET paid = NULL WHERE id > 380;
 SELECT gp_create_graph('court', tables => '{claims,rulings,verdicts}');
 SELECT gp_create_task('paid', 'court', 'claims.paid');
-SELECT labelled, loo_score < 0.1 AS chance FROM gp_fit('paid');
+SELECT labelled, loo_score < 0.1 AS chance FROM gp_fit('paid', landmarks => 100);
 -- Once it is there, it tells
 UPDATE rulings SET ruled_at = '2024-01-01';
-SELECT loo_score > 0.8 AS told FROM gp_fit('paid');
+SELECT loo_score > 0.8 AS told FROM gp_fit('paid', landmarks => 100);
 SELECT gp_drop_graph('court');
 -- Partitions that are named beside their table count once
 SELECT gp_create_graph('parts', tables => '{accounts,transfers_2024,transfers,people}', times => '{"transfers": "at"}');
@@ -93,9 +93,9 @@ INSERT INTO lines SELECT 1 + i / 2, i % 17, CASE WHEN i / 2 < 719 THEN i % 5 END
 SELECT gp_create_graph('sales', tables => '{buyers,sales,lines}');
 SELECT gp_create_task('sold', 'sales', entity => 'buyers', horizon => '10 days',
     target => '(SELECT count(*) FROM sales AS s WHERE s.buyer = e.id AND s.at > t AND s.at <= t + horizon)');
-SELECT features FROM gp_fit('sold', task => 'regression');
+SELECT features FROM gp_fit('sold', task => 'regression', landmarks => 100);
 SELECT gp_alter_graph('sales', times => '{"lines.refund": null, "sales.due_at": null, "sales.stars": null}');
-SELECT features FROM gp_fit('sold', task => 'regression');
+SELECT features FROM gp_fit('sold', task => 'regression', landmarks => 100);
 SELECT col, encoding FROM gp_columns('sales') WHERE col IN ('due_at', 'stars');
 SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.stars": "due_at"}')$$);
 SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.at": null}')$$);
@@ -117,13 +117,13 @@ SELECT try($$SELECT gp_create_task('due', 'sales', target => 'sales.due_at')$$);
 SELECT try($$SELECT gp_alter_graph('sales', exclude => '{{lines.price,lines.refund}}')$$);
 -- Several columns in one name
 SELECT gp_alter_graph('sales', times => '{"lines.refund": null, "sales(due_at,stars)": null}');
-SELECT features FROM gp_fit('sold', task => 'regression');
+SELECT features FROM gp_fit('sold', task => 'regression', landmarks => 100);
 -- A table that loses its time is not taken for timeless
 ALTER TABLE buyers ALTER since DROP NOT NULL;
 SELECT try($$CALL gp_refresh('sold')$$);
 SELECT try($$SELECT * FROM gp_predict_live('sold', 1)$$);
 SELECT gp_alter_graph('sales', times => '{"buyers": "since"}');
-SELECT count(*) FROM gp_fit('sold', task => 'regression');
+SELECT count(*) FROM gp_fit('sold', task => 'regression', landmarks => 100);
 -- also where something else is altered; a rename changes nothing, another column in its place is refused
 ALTER TABLE sales ALTER at TYPE bigint USING extract(epoch FROM at);
 SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);
@@ -174,7 +174,7 @@ SELECT gp_create_graph('labs', tables => '{buyers,labs}', times => '{"buyers": "
 SELECT col, encoding FROM gp_columns('labs') WHERE tab = 'labs'::regclass;
 SELECT try($$SELECT gp_create_task('level', 'labs', labels => 'levels', entity => 'buyer', target => 'level', time_column => 'audited', horizon => '-1 day')$$);
 SELECT gp_create_task('level', 'labs', labels => 'levels', entity => 'buyer', target => 'level', time_column => 'audited', horizon => '0 days');
-SELECT labelled FROM gp_fit('level');
+SELECT labelled FROM gp_fit('level', landmarks => 100);
 ALTER TABLE labs RENAME taken_at TO taken;
 CALL gp_refresh('level');
 SELECT count(*) FROM gp_predict_live('level', 1, as_of => '2024-02-13');
@@ -217,12 +217,12 @@ INSERT INTO states SELECT d, timestamptz '2024-02-10' + d % 20 * interval '1 day
 SELECT gp_create_graph('plant', tables => '{devices,sensors,readings}', times => '{"readings": "at", "sensors": "since"}');
 SELECT col, encoding, note FROM gp_columns('plant') WHERE tab = 'readings'::regclass;
 SELECT gp_create_task('state', 'plant', labels => 'states', entity => 'device', target => 'failed', time_column => 'at', horizon => '1 day');
-SELECT loo_score > 0.5 AS sees FROM gp_fit('state');
+SELECT loo_score > 0.5 AS sees FROM gp_fit('state', landmarks => 100);
 SELECT relation FROM gp_explain('state', '1', k => 1);
 SELECT probability > 0.8 AS fails FROM gp_predict_live('state', 1, as_of => '2024-03-01', class => 'true');
 -- Not before that is there
 UPDATE sensors SET since = '2024-02-29';
-SELECT loo_score > 0.5 AS sees FROM gp_fit('state');
+SELECT loo_score > 0.5 AS sees FROM gp_fit('state', landmarks => 100);
 SET client_min_messages = warning;
 SELECT gp_drop_graph('plant');
 -- More tables around a row than are read with it
@@ -237,7 +237,7 @@ END $$;
 SELECT gp_create_graph('wheel', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(hub|spoke)'));
 SELECT gp_create_task('y', 'wheel', 'hub.y');
 SET client_min_messages = notice;
-SELECT labelled FROM gp_fit('y');
+SELECT labelled FROM gp_fit('y', landmarks => 100);
 -- What was answered below an entity two keys away tells, unless answers are flips of a coin
 CREATE TABLE firms (id integer PRIMARY KEY);
 CREATE TABLE jobs (id integer PRIMARY KEY, firm integer NOT NULL REFERENCES firms);
@@ -250,7 +250,7 @@ SELECT gp_create_graph('hopes', tables => '{firms,jobs,hopes}', times => '{"firm
 SELECT gp_create_task('hired', 'hopes', 'hopes.hired');
 SELECT gp_create_task('coin', 'hopes', 'hopes.coin');
 UPDATE hopes SET coin = NULL WHERE id % 20 = 0;
-SELECT loo_score > 0.5 AS told FROM gp_fit('hired');
+SELECT loo_score > 0.5 AS told FROM gp_fit('hired', landmarks => 100);
 SELECT count(*) FROM gp_predict('hired') AS s JOIN gp_predict_live('hired', ARRAY(SELECT id FROM hopes WHERE hired IS NULL)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
 SELECT loo_score < 0.02 AS blind, forward_score < 0.02 AS blind_forward FROM gp_fit('coin');
 -- Where all tables refer to the same people, facts beside a row are read as far as they tell
@@ -271,7 +271,7 @@ ALTER TABLE work1 ADD done boolean;
 UPDATE work1 SET done = (hashint4(made) & 1) = 1 WHERE id <= 760;
 SELECT gp_create_graph('crew', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(crew|clients|work)'));
 SELECT gp_create_task('done', 'crew', 'work1.done');
-SELECT loo_score > 0.5 AS told, relations > 20 AS many, features < 400 AS few FROM gp_fit('done');
+SELECT loo_score > 0.5 AS told, relations > 20 AS many, features < 400 AS few FROM gp_fit('done', landmarks => 100);
 SELECT count(*) FROM gp_predict('done') AS s JOIN gp_predict_live('done', ARRAY(SELECT id FROM work1 WHERE done IS NULL)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
 SET client_min_messages = warning;
 SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('wheel', 'hopes', 'crew');
@@ -293,7 +293,7 @@ INSERT INTO turns SELECT id, id FROM axles;
 SELECT gp_create_graph('axles', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(axles|nuts|turns|marks|spoke)') || 'hub'::regclass,
     exclude => ARRAY(SELECT 'hub.k' || k FROM generate_series(1, 40) AS k));
 SELECT gp_create_task('z', 'axles', 'hub.y');
-SELECT labelled FROM gp_fit('z');
+SELECT labelled FROM gp_fit('z', landmarks => 100);
 SELECT aggregate FROM gp_explain('z', 5, k => 100) WHERE relation = 'axles.hub' ORDER BY aggregate COLLATE "C";
 SELECT gp_drop_graph('axles');
 -- Nor are they known where what would say since when is not read with them
@@ -323,6 +323,6 @@ INSERT INTO eras SELECT i, '2024-01-01', (ARRAY['2024-02-01', '2024-02-02', '471
 UPDATE eras SET began = due WHERE id <= 5;
 INSERT INTO finds SELECT i, 1 + i % 90, timestamp '2024-03-01' + i * interval '1 hour' FROM generate_series(1, 500) AS i;
 INSERT INTO finds VALUES (0, 99, '4714-11-24 BC', '4714-11-24 BC'), (-1, 98, '294276-12-31 23:59', '294276-12-31 23:59');
-SELECT labelled > 100 FROM gp_fit('found');
+SELECT labelled > 100 FROM gp_fit('found', landmarks => 100);
 SELECT gp_drop_graph('eras');
 DROP SCHEMA shapes CASCADE;
