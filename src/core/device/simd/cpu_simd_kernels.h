@@ -123,8 +123,8 @@ FN(spmm_vectors) (int vectors, int64_t entries, const int32_t *col, const T *val
 		V			v = SET1(value[e]);
 
 		UNROLL
-		for (int q = 0; q < vectors; q++)
-			sum[q] = FMA(v, LOAD(row + q * W), sum[q]);
+		for (int q = 0; q < vectors; q++, row += W)
+			sum[q] = FMA(v, LOAD(row), sum[q]);
 	}
 	UNROLL
 	for (int q = 0; q < vectors; q++)
