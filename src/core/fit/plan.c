@@ -17,6 +17,7 @@
 #define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
 #define DIAGONAL_CHEAP 2e10
 #define FEWEST_LANDMARKS 64
+#define STORED_PANEL INT64_C(33554432)	/* numbers of a panel that is stored where there is room */
 #define POWERS_SHARE 0.15		/* the choice of a power may cost so much of a comparison */
 
 /* Bytes in a unit that reads well. */
@@ -105,6 +106,7 @@ typedef struct planner
 	tried_plan	full;
 	tried_plan	lowrank;
 	gp_count	diagonal;		/* alone */
+	int64_t		stored_panel;	/* of the low-rank fit */
 	double		base;			/* bytes held during every strategy, */
 	double		before;			/* and at most before it begins */
 	double		limit;			/* INFINITY without one */
@@ -152,7 +154,8 @@ run_diagonal(gp_eval *ev, void *arg)
 static void
 try_lowrank(planner *p, int64_t nlandmarks)
 {
-	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = nlandmarks};
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = nlandmarks,
+	.stored_panel = p->stored_panel};
 
 	if (!gp_nystrom_possible(p->ev, p->root))
 		return;
@@ -177,6 +180,17 @@ static bool
 fits(const planner *p, const tried_plan *c)
 {
 	return isfinite(c->count.bytes) && p->base + c->count.bytes <= p->limit;
+}
+
+/* Stores no panel, then halves an automatic number of landmarks until the fit fits. */
+static void
+shrink_lowrank(planner *p, int64_t nlandmarks)
+{
+	p->stored_panel = 1;
+	try_lowrank(p, nlandmarks);
+	while (p->problem->nlandmarks == 0 && isfinite(p->lowrank.count.bytes) &&
+		   nlandmarks > FEWEST_LANDMARKS && !fits(p, &p->lowrank))
+		try_lowrank(p, nlandmarks /= 2);
 }
 
 /* The cheaper exact plan within the limit; NULL: none is. */
@@ -338,14 +352,14 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 	gp_env	   *env = ev->env;
 	gp_problem	asked = *problem;
 	planner    *p = gp_alloc_zero(env, 1, sizeof(planner));
-	gp_plan		plan = {.strategy = GP_STRATEGY_EXACT,.by_columns = true,.exact_diagonal = true};
-	int64_t		nlandmarks;
+	gp_plan		plan = {.strategy = GP_STRATEGY_EXACT,.by_columns = true,.exact_diagonal = true,
+	.stored_panel = STORED_PANEL};
 	int64_t		most_landmarks;
 	bool		fills;
 	const char *why;
 
 	*p = (planner) {.ev = ev,.problem = &asked,.root = ev->kernel->program->nsteps - 1,
-	.columns = NONE,.full = NONE,.lowrank = NONE};
+	.columns = NONE,.full = NONE,.lowrank = NONE,.stored_panel = STORED_PANEL};
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	/* A power of the kernel is one of a low-rank factor; the exact one would make what fills up. */
 	if (problem->program->power != 1.0)
@@ -359,7 +373,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		asked.strategy = GP_STRATEGY_NYSTROM;
 	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE &&
 		problem->program->power == 1.0 && !fills;
-	nlandmarks = most_landmarks = gp_landmarks_automatic(ev, problem);
+	most_landmarks = gp_landmarks_automatic(ev, problem);
 
 	if (asked.strategy != GP_STRATEGY_NYSTROM && p->has_columns)
 		p->columns = try_plan(p, plan);
@@ -367,14 +381,11 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 	if (asked.strategy != GP_STRATEGY_NYSTROM)
 		p->full = try_plan(p, plan);
 	if (asked.strategy != GP_STRATEGY_EXACT)
-		try_lowrank(p, nlandmarks);
+		try_lowrank(p, most_landmarks);
 	p->base = (double) env->used + gp_eval_promised(ev, &p->before);
 	p->before += (double) env->used;
-	/* Halve an automatic number of landmarks until the fit fits. */
-	while (asked.strategy != GP_STRATEGY_EXACT && problem->nlandmarks == 0 &&
-		   isfinite(p->lowrank.count.bytes) &&
-		   nlandmarks > FEWEST_LANDMARKS && !fits(p, &p->lowrank))
-		try_lowrank(p, nlandmarks /= 2);
+	if (isfinite(p->lowrank.count.bytes) && !fits(p, &p->lowrank))
+		shrink_lowrank(p, most_landmarks);
 
 	const tried_plan *best = choose(p, &why);
 	if (best == NULL && problem->estimate_limit == 0)

@@ -52,7 +52,7 @@ gp_posterior_planned(gp_eval *ev, const gp_problem *problem, const gp_plan *plan
 
 	ev->coarse_ppr = problem->loo_only;
 	ev->implicit_terms = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
-	ev->implicit_panels = true;
+	ev->stored_panel = plan->stored_panel;
 	out->power = problem->program->power;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)

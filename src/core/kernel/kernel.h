@@ -63,7 +63,8 @@ typedef struct gp_eval
 	double		max_jitter;		/* the largest one used so far */
 	bool		accepts_any_jitter; /* beyond the largest that is any good, without an error */
 	bool		implicit_terms; /* of a low-rank factor: linear factors that fill up are not made */
-	bool		implicit_panels;	/* nor are the panels of its last layer: see gp_panel */
+	int64_t		stored_panel;	/* the most numbers of a panel of its last layer that is stored: see
+								 * gp_panel; 0: no matter how many */
 	bool		coarse_ppr;		/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	int32_t    *shuffled;		/* all nodes in an order of their own, once it was asked for */
@@ -375,8 +376,8 @@ extern gp_factor *gp_factor_create(gp_env *env);
 extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
 
 /*
- * The factor of a step on these landmarks, owned by the caller; it has panels only.  With
- * implicit_panels a panel of the last layer is implicit where the layer is one on explicit
+ * The factor of a step on these landmarks, owned by the caller; it has panels only.  A panel of the
+ * last layer that is larger than stored_panel is implicit where the layer is one on explicit
  * factors; one on layers below, or on terms that fill up, is stored.  The landmarks must stay as
  * long as the factor.
  */

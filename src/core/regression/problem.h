@@ -99,6 +99,7 @@ struct gp_plan
 	bool		exact_diagonal; /* variances start from the exact diagonal */
 	int64_t		nlandmarks;		/* nystrom: how many, */
 	int64_t		most_landmarks; /* and how many it would be with more memory */
+	int64_t		stored_panel;	/* see gp_eval */
 	int			products;		/* precision: of the space in which priors are compared, or 0 */
 	bool		try_powers;		/* a comparison's: leave-one-out chooses a power, too */
 	double		bytes;			/* high-water mark of the environment, inputs included */

@@ -142,7 +142,7 @@ check_triangle(gp_env *env, const char *kernel)
 	for (int32_t i = 0; i < COUNT; i++)
 		landmark[i] = i + 7;
 	gp_eval_open(&ev, dev, p.program, p.graph, p.features, 0, GP_FLOAT);
-	ev.implicit_panels = true;
+	ev.stored_panel = 1;
 	f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, COUNT);
 	x = dev->create(dev, gp_factor_rank(f), gp_factor_rank(f), GP_FLOAT);
 	for (int64_t i = 0; i < x.rows; i++)

@@ -12,11 +12,14 @@
 
 #define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
 
-/* True where the panel of a step is a part of the last layer, and need not be stored. */
+/* True where the panel of a step is a part of the last layer, and is too large to be stored. */
 static bool
 is_implicit(const gp_nystrom *ny, int step)
 {
-	return ny->ev->implicit_panels && ny->ops_above[step] >= 0 && ny->ops_above[step] <= GP_MAX_OPS;
+	const gp_eval *ev = ny->ev;
+
+	return ev->stored_panel > 0 && ny->nlandmarks > ev->stored_panel / gp_max64(1, ev->n) &&
+		ny->ops_above[step] >= 0 && ny->ops_above[step] <= GP_MAX_OPS;
 }
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */

@@ -3,15 +3,13 @@
  *
  * Of a panel P = S_1 S_2 ... C that is not stored a product is S_1 (S_2 ... (C x)): x is a few
  * columns wide where P is hundreds, so that these are summed over neighbours for all rows, and C
- * itself is there for a block of rows alone.  Each group of columns of x makes C again: where it
- * is not large, one group has all of them.
+ * itself is there for a block of rows alone.  Each group of columns of x makes C again.
  */
 #include "base/sort.h"
 #include "lowrank.h"
 
 #define COLUMNS_HELD INT64_C(134217728)	/* numbers of a product that stand for all rows at once */
 #define FEWEST_COLUMNS 64		/* or so many */
-#define PRODUCT_HELD INT64_C(16777216)	/* numbers of a product that stands whole */
 #define WIDEST_FACTOR 1024		/* explicit factors whose landmarks' rows stand whole, else as few
 								 * as there are landmarks */
 
@@ -42,8 +40,7 @@ last_by_rows(const gp_panel *panel)
 	return panel->nops > 0 && gp_operator_is_a(panel->op[0]);
 }
 
-/* How many columns of x are summed at once: all of a product that may stand whole, else a third,
- * or fewer on a large graph, but 16. */
+/* How many columns of x are summed at once: a third, or fewer on a large graph, but 16. */
 static int64_t
 columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 {
@@ -54,31 +51,18 @@ columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 		stored = stored && f->panel[b].implicit == NULL;
 	if (stored)
 		return gp_min64(cols, 2 * GP_COLUMN_BLOCK);
-	if (cols * f->npanels <= PRODUCT_HELD / gp_max64(1, ev->n))
-		return cols;
 	return gp_min64(cols, gp_min64(held, gp_max64(16, (cols / 3 + 15) / 16 * 16)));
 }
 
-/* How many columns of now a panel has nothing in: x is 0 at its rows there. */
-static int64_t
-columns_before(const whole_product *whole, const panel_product *part)
-{
-	if (!whole->triangular)
-		return 0;
-	return gp_min64(whole->cols.count, gp_max64(0, part->first_row - whole->cols.first));
-}
-
-/* A panel's rows of x at the other columns, without the last ones that have nothing there. */
+/* A panel's rows of x at the columns of now, without the last ones that have nothing there. */
 static gp_matrix
 rows_of_x(const whole_product *whole, const panel_product *part)
 {
 	int64_t		rows = part->panel->p.cols;
-	int64_t		before = columns_before(whole, part);
 
 	if (whole->triangular)
 		rows = gp_max64(0, gp_min64(rows, whole->cols.first + whole->cols.count - part->first_row));
-	return gp_matrix_part(whole->x, part->first_row, whole->cols.first + before, rows,
-						  whole->cols.count - before);
+	return gp_matrix_part(whole->x, part->first_row, whole->cols.first, rows, whole->cols.count);
 }
 
 /* block = C[row ..] x + beta block. */
@@ -110,8 +94,7 @@ add_columns(const whole_product *whole, const panel_product *part, gp_matrix sum
 		gp_matrix	block = gp_matrix_cols(c, 0, band.count);
 		/* x is 0 in these rows at the columns before. */
 		int64_t		first = whole->triangular ?
-			gp_max64(0, part->first_row + band.first - whole->cols.first -
-					 columns_before(whole, part)) : 0;
+			gp_max64(0, part->first_row + band.first - whole->cols.first) : 0;
 
 		gp_implicit_columns(whole->ev, part->panel->implicit, NULL, band, block);
 		dev->gemm(dev, false, false, 1.0, block,
@@ -134,7 +117,7 @@ sum_over_rows(const whole_product *whole, panel_product *part)
 
 	if (panel->implicit == NULL || (part->by_rows && panel->nops == 0))
 		return;
-	part->sum = dev->create(dev, ev->n, rows_of_x(whole, part).cols, ev->type);
+	part->sum = dev->create(dev, ev->n, whole->cols.count, ev->type);
 	if (!part->by_rows)
 		add_columns(whole, part, part->sum);
 	else
@@ -156,7 +139,6 @@ add_panel(const whole_product *whole, const panel_product *part, int64_t row, gp
 	const gp_panel *panel = part->panel;
 	gp_matrix	x = rows_of_x(whole, part);
 
-	block = gp_matrix_cols(block, columns_before(whole, part), x.cols);
 	if (panel->implicit == NULL)
 		dev->gemm(dev, false, false, 1.0,
 				  gp_matrix_part(panel->p, row, 0, block.rows, x.rows), x, 1.0, block);
