@@ -502,19 +502,18 @@ add_within(const gp_encoder *e, gp_encoded *encoded, int32_t *nencoded, kept_val
 	int32_t		plain = *nencoded;
 
 	encoded = gp_realloc_array(e->env, encoded, plain + GP_ENCODED_WITHIN_MOST, sizeof(gp_encoded));
-	for (int32_t i = 0; i < plain * GP_ENCODED_KEYS; i++)
-	{
-		int32_t		w = i % plain;
-
-		if (encoded[w].way != GP_ENCODED_CATEGORY || encoded[w].hot != 1 + i / plain)
-			continue;
-		gather(e, encoded[w].column, encoded[w].element, category);
-		for (int32_t p = 0; p < plain; p++)
-			if (encoded[p].way != GP_ENCODED_AGE && encoded[p].deviation > 0.0)
-				*nencoded += encode_within(e, &encoded[p], &encoded[w], w, category, value,
-										   plain + GP_ENCODED_WITHIN_MOST - *nencoded,
-										   encoded + *nencoded);
-	}
+	for (int32_t hot = 1; hot <= GP_ENCODED_KEYS; hot++)
+		for (int32_t w = 0; w < plain; w++)
+		{
+			if (encoded[w].way != GP_ENCODED_CATEGORY || encoded[w].hot != hot)
+				continue;
+			gather(e, encoded[w].column, encoded[w].element, category);
+			for (int32_t p = 0; p < plain; p++)
+				if (encoded[p].way != GP_ENCODED_AGE && encoded[p].deviation > 0.0)
+					*nencoded += encode_within(e, &encoded[p], &encoded[w], w, category, value,
+											   plain + GP_ENCODED_WITHIN_MOST - *nencoded,
+											   encoded + *nencoded);
+		}
 	gp_free(e->env, category);
 	return encoded;
 }

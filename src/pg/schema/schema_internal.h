@@ -157,11 +157,13 @@ extern bool gnngp_is_timed(const gnngp_schema *s, int table, int levels);
 extern Oid	gnngp_reads_later(const gnngp_schema *s, int table);
 
 /*
- * The argument times as it is, and the time of a table (column NULL: none), or that a column is
- * known with its row.
+ * For hints, the argument times of the graph, as SQL, with a member more: the table's time, or null
+ * where column is NULL.
  */
 extern char *gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t,
 							  const char *column);
+
+/* The same with null for a column of the table, which is then known with its row. */
 extern char *gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t,
 							   const char *column);
 

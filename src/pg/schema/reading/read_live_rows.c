@@ -133,7 +133,7 @@ notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_tim
 	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
 		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task) || IsInParallelMode())
 		return;
-	f.keys = gnngp_reading_keys(&live->reading, "e");
+	f.keys = gnngp_reading_key_query(&live->reading, "e");
 	ErrorData  *error = gnngp_attempt_but_cancel(count_filtered, &f);
 	if (error)
 		gnngp_notice(NULL,

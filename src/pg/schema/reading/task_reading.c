@@ -97,7 +97,7 @@ gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys)
 }
 
 gnngp_query
-gnngp_reading_keys(const gnngp_task_reading *r, const char *alias)
+gnngp_reading_key_query(const gnngp_task_reading *r, const char *alias)
 {
 	gnngp_query q = {0};
 

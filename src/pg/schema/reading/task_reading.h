@@ -95,8 +95,11 @@ extern void gnngp_reading_point(gnngp_task_reading *r, int64 n, const gnngp_id *
 #define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
 extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
 
-/* The condition that a row of the entities' table is one of them, with what it asks for. */
-extern gnngp_query gnngp_reading_keys(const gnngp_task_reading *r, const char *alias);
+/*
+ * A query that asks for the entities, of which only the condition (where) and the keys that it asks
+ * for (array, array_type) are set.
+ */
+extern gnngp_query gnngp_reading_key_query(const gnngp_task_reading *r, const char *alias);
 
 /* Gives a query that asks for keys these. */
 extern void gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys);
