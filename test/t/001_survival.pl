@@ -12,7 +12,7 @@ $node->start;
 
 my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class';
 my $links = 'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst';
-my $linked = q{SELECT m, l.* FROM unnest('{links only,published}'::text[]) AS m, gp_predict_links(m, nodes => ARRAY[7, 8]) AS l ORDER BY m, src, dst};
+my $linked = q{SELECT m, l.* FROM unnest('{few,links only,published}'::text[]) AS m, gp_predict_links(m, nodes => ARRAY[7, 8]) AS l ORDER BY m, src, dst};
 my $held = 'SELECT * FROM gp_heldout_links(\'small\') ORDER BY src, dst, score';
 my $learnt = 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class';
 my $methods = 'SELECT string_agg(concat_ws(\' \', model, kernel), \', \' ORDER BY model) FROM gp_models';
@@ -33,6 +33,9 @@ $node->safe_psql('source', qq{
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', model => 'links only', kernel => 'laplacian(d=2)');
 	SELECT gp_fit_links('small', model => 'published', method => 'dgp(inducing=12, units=9, steps=20)');
+	CREATE TABLE few AS SELECT * FROM edges WHERE greatest(src, dst) <= 12;
+	SELECT gp_create_graph('few', 'nodes', 'few');
+	SELECT gp_fit_links('few', method => 'pairs');
 	CALL gp_refresh('small');
 	SELECT gp_fit('small', model => 'learnt', kernel => 'gckm(own=true, lambda2=0.06)', landmarks => 50);
 	SELECT gp_grant('small', 'reader');
@@ -51,7 +54,7 @@ my $methods_before = $node->safe_psql('source', $methods);
 like($methods_before, qr/learnt gckm\(own=true, landmarks=50, lambda2=0.06\), links only, published, small appnp/, 'methods are kept');
 my $linked_before = $node->safe_psql('source', $linked);
 cmp_ok(length($links_before), '>', 1000, 'and links');
-cmp_ok(length($linked_before), '>', 100, 'of both models');
+cmp_ok(length($linked_before), '>', 100, 'of all three models');
 cmp_ok(length($held_before), '>', 1000, 'and pairs that were held out');
 
 # Restart
@@ -104,7 +107,7 @@ $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('source') ], 'a super
 $node->safe_psql('postgres', 'CREATE DATABASE by_super OWNER keeper');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('by_super') ],
 	'and restores');
-check_restored('by_super', 'a dump by a superuser', 'others,small');
+check_restored('by_super', 'a dump by a superuser', 'few,others,small');
 $node->safe_psql('by_super', q{CALL gp_refresh('keeper.links only')});
 
 # pg_dump in the custom format, restored by several workers
@@ -113,7 +116,7 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', $custom, $node->connstr('source') ],
 $node->safe_psql('postgres', 'CREATE DATABASE by_workers OWNER keeper');
 $node->command_ok([ 'pg_restore', '-j', '2', '--exit-on-error', '-d', $node->connstr('by_workers'), $custom ],
 	'is restored by two workers');
-check_restored('by_workers', 'a restore by workers', 'others,small');
+check_restored('by_workers', 'a restore by workers', 'few,others,small');
 
 # Into a database that has models: not as it is; all but the models, or the models in place of those that are there
 $node->safe_psql('postgres', 'CREATE DATABASE inhabited OWNER keeper');
@@ -135,7 +138,7 @@ is($node->safe_psql('inhabited', 'SELECT (SELECT count(*) FROM nodes) || string_
 $node->safe_psql('inhabited', 'TRUNCATE gnngp_internal.gp_graph_catalog, gnngp_internal.gp_model_catalog, gnngp_internal.gp_block, gnngp_internal.gp_grant_catalog, gnngp_internal.gp_refresh_log');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-L', "$list.models", '-d', $node->connstr('inhabited'), $custom ],
 	'or the models in their place');
-check_restored('inhabited', 'a restore in place of other models', 'others,small');
+check_restored('inhabited', 'a restore in place of other models', 'few,others,small');
 
 # Publications: nothing of the extension's, and what all tables are does not stop its writes
 $node->safe_psql('inhabited', 'CREATE PUBLICATION everything FOR ALL TABLES; SELECT gp_fit(\'small\');
@@ -144,7 +147,7 @@ $node->safe_psql('inhabited', 'CREATE PUBLICATION everything FOR ALL TABLES; SEL
 my ($listing) = slurp_file('doc/operations.md') =~ /```\n(SELECT format\('CREATE PUBLICATION.*?gexec)\n```/s;
 $node->safe_psql('inhabited', $listing);
 is($node->safe_psql('inhabited', 'SELECT string_agg(tablename, \' \' ORDER BY tablename) FROM pg_publication_tables WHERE pubname = \'mine\''),
-	'e2 links mine n2 nodes pairs', 'the list for a publication leaves the extension out');
+	'e2 few links mine n2 nodes pairs', 'the list for a publication leaves the extension out');
 
 # pg_dump by the database's owner, who sees rows of its own only
 my $owned = $node->basedir . '/owner.sql';
@@ -156,7 +159,7 @@ $node->command_ok([ 'pg_dump', '--enable-row-security', '-f', $owned, $connect ]
 $node->safe_psql('postgres', 'CREATE DATABASE by_owner OWNER keeper');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $owned, $node->connstr('by_owner') ],
 	'a superuser restores it');
-check_restored('by_owner', 'a dump by the owner', 'small');
+check_restored('by_owner', 'a dump by the owner', 'few,small');
 
 # A role that is missing does not stop a restore, and loses no row
 my $other = PostgreSQL::Test::Cluster->new('elsewhere');
@@ -173,14 +176,14 @@ my $rows = q{SELECT concat_ws(' ', (SELECT count(*) FROM gnngp_internal.gp_graph
 	(SELECT count(*) FROM gnngp_internal.gp_block), (SELECT count(*) FROM gnngp_internal.gp_grant_catalog), (SELECT count(*) FROM gnngp_internal.gp_refresh_log))};
 is($other->safe_psql('target', $rows), $node->safe_psql('source', $rows), 'no row is lost');
 my $owners = q{SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY graph) FROM gp_graphs};
-is($other->safe_psql('target', $owners), 'other others, pg_gone:keeper small', 'what has no role says whose it was');
+is($other->safe_psql('target', $owners), 'pg_gone:keeper few, other others, pg_gone:keeper small', 'what has no role says whose it was');
 is($other->safe_psql('target', "SET ROLE other; $owners"), 'other others', 'a role that exists has its own');
 $other->safe_psql('postgres', 'CREATE ROLE keeper; CREATE ROLE reader');
 is($other->safe_psql('target', "SET ROLE keeper; $owners"), '', 'one that is created later has nothing');
 is($other->safe_psql('target', 'SET ROLE reader; SELECT count(*) FROM gp_models'), '0', 'nor a grant');
-$other->safe_psql('target', q{SELECT gp_set_owner('small', 'keeper')});
-is($other->safe_psql('target', "SET ROLE keeper; $owners"), 'keeper small', 'until it is given to it');
-is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '4', 'with the models');
+$other->safe_psql('target', q{SELECT gp_set_owner('few', 'keeper'), gp_set_owner('small', 'keeper')});
+is($other->safe_psql('target', "SET ROLE keeper; $owners"), 'keeper few, keeper small', 'until they are given to it');
+is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '5', 'with the models');
 is($other->safe_psql('target', 'SET ROLE keeper; SELECT outcome FROM gp_refreshes'), 'succeeded', 'and the log');
 $other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $other->connstr('target') ],
 	'a dump with a grantee that is gone');
