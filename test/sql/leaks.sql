@@ -218,6 +218,14 @@ SELECT loo_score > 0.2 AS told FROM gp_fit('held', landmarks => 100);
 SELECT gp_alter_graph('bookings', tables => '{bookings}', times => '{}');
 UPDATE bookings SET held = CASE WHEN id % 10 > 0 THEN minutes > 0 OR id % 8 > 3 END;
 SELECT loo_score > 0.2 AS told FROM gp_fit('held', landmarks => 100);
+-- Nothing is told of a key whose many categories differ by chance in the few rows that there are
+CREATE TABLE parties (id integer PRIMARY KEY, at timestamptz NOT NULL, agent integer, rare boolean);
+INSERT INTO parties SELECT i, '2024-01-01'::timestamptz + i * interval '1 hour', (hashint4(i) & 65535) % 25, (hashint4(i + 5000) & 65535) % 12 = 0 FROM generate_series(1, 500) AS i;
+SELECT gp_create_graph('parties', tables => '{parties}');
+SELECT gp_create_task('rare', 'parties', target => 'parties.rare');
+SELECT count(DISTINCT agent), count(*) FILTER (WHERE rare) AS positives FROM parties;
+SELECT labelled FROM gp_fit('rare', landmarks => 100);
+SELECT gp_drop_graph('parties');
 -- What rows come to refer to later is not seen, nor that they do by their absence
 CREATE TABLE claims (id integer PRIMARY KEY, at timestamptz NOT NULL);
 CREATE TABLE sales (id integer PRIMARY KEY, account_id integer REFERENCES accounts, at timestamptz NOT NULL, claim integer REFERENCES claims,

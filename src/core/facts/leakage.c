@@ -9,6 +9,7 @@
 #define MOST_COLUMNS (GP_ENCODED_HOT + 2)	/* of one column of a table */
 #define MOST_ROWS 5000			/* that are looked at */
 #define FEWEST_ROWS 100			/* below, chance tells too much */
+#define STRETCHES 20			/* of the rows, by turns in either half */
 #define FEWEST_ASKED 30			/* rows to predict */
 #define APART_ASKED 0.95		/* of them hold one value, */
 #define APART_LABELLED 0.8		/* and at most so many labelled rows of any stretch of time do, */
@@ -48,23 +49,36 @@ number_of(gp_task_columns *f, int64_t row, int32_t column)
 	return isnan(x) ? 0.0 : (double) x;
 }
 
-/* The fitted values of targets by least squares on columns, all about their means. */
+/*
+ * The half of the rows that one is in.  They come by ids: most rows of an entity are in one half,
+ * and rows that are sorted by labels are in both.
+ */
+static int
+half_of(const looked *l, int64_t i)
+{
+	return (int) (STRETCHES * i / l->n % 2);
+}
+
+/* Least squares of targets on columns, about their means, fitted on one half for the other. */
 static void
-least_squares(gp_task_columns *f, const looked *l, int32_t first, int32_t width, const double *y,
-			  double *fitted)
+fit_half(gp_task_columns *f, const looked *l, int half, int32_t first, int32_t width,
+		 const double *y, double *fitted)
 {
 	double		gram[MOST_COLUMNS][MOST_COLUMNS] = {{0.0}};
 	double		mean[MOST_COLUMNS] = {0.0};
 	double		beta[MOST_COLUMNS] = {0.0};
+	int64_t		n = 0;
 
 	for (int64_t i = 0; i < l->n; i++)
-		for (int32_t c = 0; c < width; c++)
-			mean[c] += number_of(f, l->row[i], first + c) / (double) l->n;
+		n += half_of(l, i) == half;
+	for (int64_t i = 0; i < l->n; i++)
+		for (int32_t c = 0; c < width && half_of(l, i) == half; c++)
+			mean[c] += number_of(f, l->row[i], first + c) / (double) n;
 	GP_EACH(f->env, i, l->n, i * width * width)
 	{
 		double		x[MOST_COLUMNS];
 
-		for (int32_t c = 0; c < width; c++)
+		for (int32_t c = 0; c < width && half_of(l, i) == half; c++)
 		{
 			x[c] = number_of(f, l->row[i], first + c) - mean[c];
 			beta[c] += x[c] * y[i];
@@ -74,17 +88,28 @@ least_squares(gp_task_columns *f, const looked *l, int32_t first, int32_t width,
 	}
 	for (int32_t c = 0; c < width; c++)
 	{
-		gram[c][c] += 1e-6 * (double) l->n;
+		gram[c][c] += 1e-6 * (double) n;
 		for (int32_t d = 0; d < c; d++)
 			gram[d][c] = gram[c][d];
 	}
 	gp_solve_small(width, *gram, MOST_COLUMNS, beta, beta);
 	for (int64_t i = 0; i < l->n; i++)
 	{
+		if (half_of(l, i) == half)
+			continue;
 		fitted[i] = 0.0;
 		for (int32_t c = 0; c < width; c++)
 			fitted[i] += (number_of(f, l->row[i], first + c) - mean[c]) * beta[c];
 	}
+}
+
+/* The targets of each half as the other predicts them. */
+static void
+cross_fit(gp_task_columns *f, const looked *l, int32_t first, int32_t width, const double *y,
+		  double *fitted)
+{
+	fit_half(f, l, 0, first, width, y, fitted);
+	fit_half(f, l, 1, first, width, y, fitted);
 }
 
 /* The share of the variance of values that the columns explain. */
@@ -100,7 +125,7 @@ told_of_values(gp_task_columns *f, const looked *l, const gp_facts_labels *label
 		mean += labels->target[l->row[i]] / (double) l->n;
 	for (int64_t i = 0; i < l->n; i++)
 		y[i] = labels->target[l->row[i]] - mean;
-	least_squares(f, l, first, width, y, fitted);
+	cross_fit(f, l, first, width, y, fitted);
 	for (int64_t i = 0; i < l->n; i++)
 	{
 		variance += y[i] * y[i];
@@ -127,7 +152,7 @@ told_of_class(gp_task_columns *f, const looked *l, const gp_facts_labels *labels
 		return 0.0;
 	for (int64_t i = 0; i < l->n; i++)
 		y[i] = is[i] - members / (double) l->n;
-	least_squares(f, l, first, width, y, fitted);
+	cross_fit(f, l, first, width, y, fitted);
 	gp_ranking_metrics(f->env, l->n, fitted, is, &area, &precision);
 	return 2.0 * area - 1.0;
 }
@@ -145,7 +170,7 @@ gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *label
 	bool		enough = l.n >= FEWEST_ROWS && width <= MOST_COLUMNS;
 
 	if (enough && labels->label == NULL)
-		told = told_of_values(f, &l, labels, first, width, y, fitted);
+		told = fmax(told, told_of_values(f, &l, labels, first, width, y, fitted));
 	else if (enough)
 		for (int32_t c = labels->nclasses == 2; c < labels->nclasses && c < GP_ENCODED_HOT; c++)
 			told = fmax(told, told_of_class(f, &l, labels, c, first, width, y, fitted, is));
