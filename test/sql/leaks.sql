@@ -114,6 +114,7 @@ SELECT f.features = m.features AS unseen FROM gp_fit('habitual', landmarks => 10
 SELECT gp_alter_graph('habits', times => '{"habits": null}');
 SELECT relation, note FROM gp_relations('habits');
 SELECT col, encoding, note FROM gp_columns('habits') WHERE tab = 'habits'::regclass;
+SELECT gp_create_task('x', 'habits', 'habits.n');
 -- So does one that set operations choose rows for, but for UNION ALL
 CREATE VIEW loyal AS SELECT id, age FROM customers INTERSECT SELECT customer_id, 1 FROM orders;
 CREATE VIEW either AS SELECT id, age FROM customers UNION ALL SELECT customer_id, 1 FROM orders;

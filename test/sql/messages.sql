@@ -140,7 +140,15 @@ INSERT INTO patient SELECT i, 'plan ' || i % 2, i % 3 FROM generate_series(1, 30
 INSERT INTO visit SELECT i, 1 + i * 7 % 30, '2024-01-01'::timestamptz + i * interval '1 hour' + CASE WHEN i = 900 THEN interval '2 days' ELSE '0' END,
     CASE WHEN i < 800 THEN i % 5 END FROM generate_series(1, 900) i;
 SELECT gp_create_graph('clinic', '{patient,visit}', exclude => '{pain}');
+CREATE TABLE pains (id int PRIMARY KEY);
+SELECT gp_create_graph('clinic', '{patient,visit,pains}', times => '{"pain": "at"}');
 SELECT gp_create_graph('clinic', '{patient,visit}');
+-- A view of labels has no foreign key: its column is named after the table
+CREATE VIEW told AS SELECT id, id AS visits, id AS visit_id, at, drugs FROM visit;
+SELECT gp_create_task('told', 'clinic', labels => 'told', entity => 'visits', target => 'drugs');
+SELECT gp_create_task('told', 'clinic', labels => 'told', entity => 'id', target => 'drugs');
+SELECT gp_create_task('told', 'clinic', labels => 'told', entity => 'visit_id', target => 'drugs');
+SELECT gp_drop_graph('told');
 \set SHOW_CONTEXT errors
 SELECT gp_create_task('wrong', 'clinic', 'patient', 'SELECT count(*) FROM visit', horizon => '10 days');
 SELECT gp_create_task('wrong', 'clinic', 'patient', 't > ''2024-01-02''', horizon => '10 days', filter => $$'no' <> e.plan AND e.plan = pro$$);

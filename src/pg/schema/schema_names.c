@@ -115,6 +115,8 @@ refuse_table(const gnngp_schema *s, const char *text, const char *ends, const ch
 						"argument \"%s\" names table \"%s\" without a column", argument, text);
 		gp_meant_consider(&meant, s->table[i].label);
 	}
+	if (meant.name && strcmp(argument, "times") == 0)	/* its names are mostly those of tables */
+		column = NULL;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("\"%s\", which argument \"%s\" names, is not a table of graph \"%s\"", text, argument, s->def->name),

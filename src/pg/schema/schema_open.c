@@ -81,13 +81,13 @@ leave_views_out(gnngp_schema *s)
 	gnngp_set_relations_aside(s);
 }
 
-/* NOTICEs of tables that no foreign key connects: no task sees them. */
+/* NOTICEs of tables that no foreign key connects: no task sees them.  One left out has had one. */
 static void
 notice_unconnected(const gnngp_schema *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
-		bool		alone = s->ntables > 1;
+		bool		alone = s->ntables > 1 && s->table[i].later == NULL;
 
 		for (int r = 0; alone && r < s->nrelations + s->naside; r++)
 			alone = s->relation[r].child != i && s->relation[r].parent != i;

@@ -125,11 +125,14 @@ int
 gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
 {
 	int			id = t->nid == 1 ? t->id[0] : gnngp_table_find_column(t, "id");
+	char		kind = get_rel_relkind(t->table.oid);
+	bool		alters = kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
 
 	if (id < 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
-					psprintf("The rows that are asked about need an id of one column: a primary key, or a column \"id\", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY.",
-							 t->table.name),
+					psprintf("The rows that are asked about need an id of one column: a primary key, or a column \"id\"%s.",
+							 alters ? psprintf(", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY", t->table.name) :
+							 " that is another one in each row"),
 					"table \"%s\" of task \"%s\" has no primary key of one column", t->table.name,
 					task->name);
 	return id;

@@ -72,6 +72,25 @@ entity_by_name(const gnngp_schema *s, const char *column, int *id)
 	return found;
 }
 
+/* How to have a column refer to a table: a name spelt out, of the nearest table or the first. */
+static const char *
+reference_hint(const gnngp_schema *s, const char *column)
+{
+	gp_meant	meant = gp_meant_start(column, (int) strlen(column));
+	const char *table = NULL;
+
+	for (int i = s->ntables - 1; i >= 0; i--)
+		if (s->table[i].nid == 1)
+		{
+			table = s->table[i].label;
+			gp_meant_consider(&meant, table);
+		}
+	table = meant.name ? meant.name : table;
+	return table == NULL ? "Give it a foreign key." :
+		psprintf("Give it a foreign key. In a view name it after the table that it refers to, such as \"%s_id\" for table \"%s\".",
+				 table, table);
+}
+
 static void
 find_labelled(gnngp_task_rows *rows)
 {
@@ -86,8 +105,7 @@ find_labelled(gnngp_task_rows *rows)
 	if (rows->entity < 0 && def->entity_given)
 		rows->entity = entity_by_name(rows->schema, def->entity_given, &rows->id);
 	if (rows->entity < 0)
-		gnngp_raise(UNDEFINED_OBJECT,
-					"Give it a foreign key, or the name of the primary key that it refers to.",
+		gnngp_raise(UNDEFINED_OBJECT, reference_hint(rows->schema, column.name),
 					"column \"%s\" of table \"%s\" refers to no table of graph \"%s\"", column.name,
 					rows->source.name, rows->schema->def->name);
 	const gnngp_column *id = &rows->schema->table[rows->entity].column[rows->id].column;
