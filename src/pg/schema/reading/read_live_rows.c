@@ -102,21 +102,11 @@ notice_far_times(const gnngp_live_rows *live, const gnngp_task_state *state, int
 							gnngp_time_text(first), gnngp_time_text(learnt->newest));
 }
 
-/* The question how many entities do not pass the filter, for gnngp_attempt. */
-typedef struct filtered
-{
-	const gnngp_task_rows *rows;
-	gnngp_query keys;
-	gp_time		as_of;
-	int64		out;
-} filtered;
-
+/* For gnngp_attempt. */
 static void
-count_filtered(void *arg)
+find_filtered(void *arg)
 {
-	filtered   *f = arg;
-
-	f->out = gnngp_count_filtered(f->rows, &f->keys, f->as_of);
+	gnngp_find_filtered(arg);
 }
 
 /*
@@ -127,24 +117,24 @@ static void
 notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_time as_of)
 {
 	const gnngp_graph_def *task = rows->task;
-	filtered	f = {.rows = rows,.as_of = as_of};
+	gnngp_filtered f = {.rows = rows,.as_of = as_of};
 
 	/* Up to version 16 there are no subtransactions beside parallel workers. */
 	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
 		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task) || IsInParallelMode())
 		return;
 	f.keys = gnngp_reading_key_query(&live->reading, "e");
-	ErrorData  *error = gnngp_attempt_but_cancel(count_filtered, &f);
+	ErrorData  *error = gnngp_attempt_but_cancel(find_filtered, &f);
 	if (error)
 		gnngp_notice(NULL,
 					 "the filter of task \"%s\" cannot tell whether nodes pass it as of that time: %s",
 					 task->name, error->message);
-	else if (f.out > 0)
+	else if (f.n > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%lld node does not pass the filter of task \"%s\" as of that time",
 							   "%lld nodes do not pass the filter of task \"%s\" as of that time",
-							   (unsigned long) f.out, (long long) f.out, task->name),
-				 errdetail("The model has learnt from rows that pass it.")));
+							   (unsigned long) f.n, (long long) f.n, task->name),
+				 errdetail("Node %s does not. The model has learnt from rows that do.", f.one)));
 }
 
 /* The ids of a table as they are read. */

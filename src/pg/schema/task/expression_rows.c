@@ -11,6 +11,7 @@
 #include "pg/server/server.h"
 #include "task.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
@@ -157,22 +158,36 @@ newest_row(void *state, const Datum *values, const bool *nulls)
 		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), (Datum) 0, true);
 }
 
-int64
-gnngp_count_filtered(const gnngp_task_rows *rows, const gnngp_query *keys, gp_time as_of)
+static void
+filtered_row(void *state, const Datum *values, const bool *nulls)
 {
+	gnngp_filtered *f = state;
+
+	f->n = DatumGetInt64(values[0]);
+	f->one = nulls[1] ? NULL : gnngp_keep_text(f->rows->env, TextDatumGetCString(values[1]));
+}
+
+void
+gnngp_find_filtered(gnngp_filtered *f)
+{
+	const gnngp_task_rows *rows = f->rows;
+	const gnngp_query *keys = &f->keys;
 	int			level = NewGUCNestLevel();
 	const Oid	types[] = {keys->array_type, TIMESTAMPTZOID, INTERVALOID};
-	const Datum values[] = {keys->array, TimestampTzGetDatum(as_of),
+	const Datum values[] = {keys->array, TimestampTzGetDatum(f->as_of),
 		gnngp_interval_datum(rows->task->task.horizon)};
-	int64		out;
+	const Oid	columns[] = {INT8OID, TEXTOID};
+	const gnngp_rows taken = {.row = filtered_row,.state = f,.n = lengthof(columns),
+		.types = columns,.source = rows->source.name};
 
 	gnngp_pin("search_path", rows->task->task.path);
-	out = count(rows, psprintf("SELECT pg_catalog.count(*) FROM (SELECT $2 AS t, $3 AS horizon) x"
-							   " CROSS JOIN %s e WHERE %s AND (%s\n) IS NOT TRUE",
-							   rows->source.quoted, keys->where, rows->task->task.filter),
-				lengthof(types), types, values);
+	run(rows, psprintf("SELECT pg_catalog.count(*), pg_catalog.min(e.%s::pg_catalog.text)"
+					   " FROM (SELECT $2 AS t, $3 AS horizon) x"
+					   " CROSS JOIN %s e WHERE %s AND (%s\n) IS NOT TRUE",
+					   rows->id_column.quoted, rows->source.quoted, keys->where,
+					   rows->task->task.filter),
+		lengthof(types), types, values, &taken, 0);
 	AtEOXact_GUC(false, level);
-	return out;
 }
 
 /* How many as-of times there are; 22023 for too many. */

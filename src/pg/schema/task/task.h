@@ -69,11 +69,19 @@ extern void gnngp_task_rows_add(gnngp_task_rows *rows, Datum id, gp_time as_of, 
 extern Oid	gnngp_task_expression_type(gnngp_task_rows *rows);
 
 /*
- * How many of the entities e that a query's keys ask for do not pass the filter, which is the
- * owner's code, as of a time.
+ * How many of the entities e that keys ask for do not pass the filter, which is the owner's code,
+ * as of a time; and one of them.
  */
-extern int64 gnngp_count_filtered(const gnngp_task_rows *rows, const gnngp_query *keys,
-								  gp_time as_of);
+typedef struct gnngp_filtered
+{
+	const gnngp_task_rows *rows;
+	gnngp_query keys;
+	gp_time		as_of;
+	int64		n;
+	const char *one;
+} gnngp_filtered;
+
+extern void gnngp_find_filtered(gnngp_filtered *f);
 
 /*
  * A NOTICE with the index to make, where a plan for labels reads all of a table for each of them
