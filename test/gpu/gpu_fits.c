@@ -184,9 +184,9 @@ precision_fits(gp_env *env)
 static void
 score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, gp_link_row *row, int n)
 {
-	gp_dgp		deep = parse_dgp(env, "dgp(steps=10, units=8, features=16)");
+	gp_dgp		dgp = parse_dgp(env, "dgp(steps=10, units=8, features=16)");
 	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,
-	.deep = method == GP_LINK_DEEP ? &deep : NULL,
+	.dgp = method == GP_LINK_DGP ? &dgp : NULL,
 	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *model = gp_link_fit(dev, &p);
 	gp_links   *links = gp_links_open(dev, model);
@@ -247,8 +247,8 @@ check_deep_links(gp_env *env)
 	bool		sound = true;
 	char		name[200];
 
-	score_pairs(env, gp_device_cpu(env, 1), &w, GP_LINK_DEEP, want, PAIRS);
-	score_pairs(env, card, &w, GP_LINK_DEEP, got, PAIRS);
+	score_pairs(env, gp_device_cpu(env, 1), &w, GP_LINK_DGP, want, PAIRS);
+	score_pairs(env, card, &w, GP_LINK_DGP, got, PAIRS);
 	for (int e = 0; e < PAIRS; e++)
 	{
 		sound = sound && isfinite(got[e].score) && got[e].variance >= 0.0 && got[e].probability > 0.0 &&
