@@ -16,8 +16,9 @@
 #include "pg/server/server.h"
 #include "table_join.h"
 
-#define MANY_ROWS 10000			/* from so many on a sample is looked at, */
-#define SAMPLED_ROWS 5000		/* of about so many */
+#define SAMPLED_ROWS 5000		/* of a table of twice as many about so many are looked at, */
+#define SAMPLED_FACTS 200000	/* or fewer, which have about so many facts, */
+#define FEWEST_SAMPLED 100		/* but so many */
 #define EQUAL 0.9				/* share of rows that equal their facts */
 #define FEWEST_ROWS 20			/* that say so */
 #define FEWEST_WITHOUT 5		/* rows without facts that say that a number is there before them */
@@ -151,9 +152,14 @@ look(void *arg)
 {
 	comparison *c = arg;
 	int			table = c->s->relation[c->relation].parent;
+	int			child = c->s->relation[c->relation].child;
 	gnngp_join *j = gnngp_join_open(c->s, table);
+	double		facts = (double) gnngp_table_rows(&c->s->table[child].table) /
+		(double) Max(1, gnngp_table_rows(&c->s->table[table].table));
+	int64		drawn = (int64) Max(FEWEST_SAMPLED,
+									Min(SAMPLED_ROWS, SAMPLED_FACTS / Max(1.0, facts)));
 
-	gnngp_join_sample(j, MANY_ROWS, SAMPLED_ROWS);
+	gnngp_join_sample(j, 2 * drawn, drawn);
 	gnngp_join_row(j);
 	c->known = gnngp_join_visible(j);
 	c->last = gnngp_join_totals(j, c->relation);
