@@ -88,6 +88,8 @@ typedef struct gnngp_schema
 	int			nrollups;
 	struct gnngp_rollup *rollup;	/* children that are part of their parents' rows */
 	int		  **totals;			/* of each table, once they are looked for (reading/totals.c) */
+	/* of each relation, once that is asked: 1: rows come to have its key later, -1: not */
+	int8	   *later;
 	int			answer_table;
 	const char *answer;			/* a column that is not used, because a task's labels show it */
 } gnngp_schema;

@@ -436,6 +436,7 @@ void
 gnngp_find_rollups(gnngp_schema *s)
 {
 	s->totals = palloc0(sizeof(int *) * Max(s->ntables, 1));
+	s->later = palloc0(sizeof(int8) * Max(s->nrelations, 1));
 	s->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->table[s->relation[r].child].time < 0 &&

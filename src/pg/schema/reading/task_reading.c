@@ -288,6 +288,8 @@ late_key_row(void *state, const Datum *values, const bool *nulls)
 static bool
 comes_later(const gnngp_schema *s, int relation)
 {
+	if (s->later[relation] != 0)
+		return s->later[relation] > 0;
 	gnngp_join *j = gnngp_join_open(s, s->relation[relation].child);
 	late_key	k = {0};
 
@@ -298,8 +300,10 @@ comes_later(const gnngp_schema *s, int relation)
 	(void) gnngp_join_between(j, relation, -1);
 	k.own = gnngp_join_visible(j);
 	gnngp_join_run(j, s->env, late_key_row, &k, GP_PHASE_NODES, 0);
-	return (k.without + k.bare > 0 && (double) k.later > LATER_ROWS * (double) k.both) ||
-		(k.bare > 0 && k.alone > 0);
+	bool		later = (k.bare > 0 && k.alone > 0) ||
+		(k.without + k.bare > 0 && (double) k.later > LATER_ROWS * (double) k.both);
+	s->later[relation] = later ? 1 : -1;
+	return later;
 }
 
 /*

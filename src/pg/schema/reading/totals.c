@@ -57,11 +57,15 @@ number_of(const gnngp_cell_type *type, Datum value, bool null)
 }
 
 static bool
+is_quantity(gp_cell_kind kind)
+{
+	return kind == GP_CELL_NUMBER || kind == GP_CELL_INTEGER || kind == GP_CELL_TIME;
+}
+
+static bool
 is_compared(const gnngp_cell_source *cell)
 {
-	return !cell->target && !cell->known && cell->relation < 0 &&
-		(cell->type.kind == GP_CELL_NUMBER || cell->type.kind == GP_CELL_INTEGER ||
-		 cell->type.kind == GP_CELL_TIME);
+	return !cell->target && !cell->known && cell->relation < 0 && is_quantity(cell->type.kind);
 }
 
 static double
@@ -190,8 +194,7 @@ has_compared(const gnngp_schema_table *t)
 
 	for (int i = 0; i < t->ncolumns && !has; i++)
 		has = t->column[i].role == GNNGP_COLUMN_CELL && !t->column[i].known &&
-			(t->column[i].type.kind == GP_CELL_NUMBER ||
-			 t->column[i].type.kind == GP_CELL_INTEGER || t->column[i].type.kind == GP_CELL_TIME);
+			is_quantity(t->column[i].type.kind);
 	return has;
 }
 
