@@ -15,15 +15,7 @@
 /* Of the labels without themselves: 1 on average. */
 static double variance[LABELS];
 
-/* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 7;
-
-static double
-draw(void)
-{
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (double) (seed >> 11) / 9007199254740992.0;
-}
 
 /* Means as a regression gives them, and labels drawn from a calibrator's own probabilities. */
 static void
@@ -33,10 +25,10 @@ make_labels(const gp_calibrator *truth, double *mean, int32_t *label)
 	{
 		double	   *row = mean + i * CLASSES;
 		double		p[CLASSES];
-		double		at = draw();
+		double		at = draw_unit(&seed);
 
 		for (int c = 0; c < CLASSES; c++)
-			row[c] = 0.15 * draw() + (c == i % CLASSES ? draw() : 0.0);
+			row[c] = 0.15 * draw_unit(&seed) + (c == i % CLASSES ? draw_unit(&seed) : 0.0);
 		gp_probabilities(truth, CLASSES, row, variance[i], p);
 		label[i] = 0;
 		while (label[i] < CLASSES - 1 && at >= p[label[i]])
@@ -225,7 +217,7 @@ make_separable(double factor, double *mean, int32_t *label)
 	{
 		label[i] = i % CLASSES;
 		for (int c = 0; c < CLASSES; c++)
-			mean[i * CLASSES + c] = factor * (c == label[i] ? 0.6 + 0.3 * draw() : 0.1 * draw());
+			mean[i * CLASSES + c] = factor * (c == label[i] ? 0.6 + 0.3 * draw_unit(&seed) : 0.1 * draw_unit(&seed));
 	}
 }
 
