@@ -171,7 +171,8 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            nullif(m.link_kept_bytes, 0) AS link_kept_bytes,
            nullif(m.live_bytes, 0) AS live_bytes,
            nullif(m.link_asked_min_probability, 0) AS link_min_probability,
-           m.power
+           m.power,
+           m.forward_score
     FROM gnngp_internal.gp_model_catalog m
         LEFT JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph;
 COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with the figures of their last fit';
@@ -250,6 +251,7 @@ COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node th
 COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'bytes of the kept pairs';
 COMMENT ON COLUMN @extschema@.gp_models.link_min_probability IS 'least probability of a pair that is kept; NULL where any may be';
 COMMENT ON COLUMN @extschema@.gp_models.power IS 'power of the kernel that was fitted: given with the kernel, or chosen by leave-one-out; NULL with a kernel that is learnt';
+COMMENT ON COLUMN @extschema@.gp_models.forward_score IS 'of a task: loo_score with each block of times predicted from earlier ones only';
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
 COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';
 COMMENT ON COLUMN @extschema@.gp_progress.phase IS 'what it does now';

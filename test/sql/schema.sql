@@ -58,7 +58,7 @@ SELECT abs((SELECT sum(share) FROM gp_explain('orders30', 9, class => 'true')) -
 FROM gp_predict_live('orders30', ARRAY[9], class => 'true', as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders));
 SELECT array_agg(probability) = array_agg(probability ORDER BY probability DESC), count(*) FROM gp_predict_live('orders30', ARRAY[9, 2, 4, 3], class => 'true', as_of => '2024-11-01');
 SELECT count(DISTINCT since) > 2, count(*) FILTER (WHERE metric = 'roc_auc' AND value > 0.6) > 2 FROM gp_backtest('orders30');
-SELECT count(*) = (SELECT labelled FROM gp_models WHERE model = 'orders30'), count(DISTINCT as_of) FROM gp_loo('orders30');
+SELECT count(*) = (SELECT labelled FROM gp_models WHERE model = 'orders30' AND forward_score > 0.2), count(DISTINCT as_of) FROM gp_loo('orders30');
 SELECT strategy, bytes > 0 FROM gp_estimate('orders30');
 SELECT gp_report('orders30') LIKE '%orders30%';
 CALL gp_refresh('orders30');
