@@ -68,11 +68,14 @@ SELECT gp_create_graph('club', '{member,visit,page,habit}', keys => '{"visit.pag
 SELECT gp_create_task('sales', 'club', 'member', $$EXISTS (SELECT FROM tasks_closed.sale s WHERE s.member = e.id AND s.at > t AND s.at <= t + horizon)$$, horizon => '10 days');
 SELECT facts FROM gp_fit('sales');
 SELECT gp_grant('sales', 'tasks_stranger');
-GRANT SELECT ON member, visit TO tasks_stranger;
+GRANT SELECT ON member TO tasks_stranger;
+GRANT SELECT (at) ON visit TO tasks_stranger;
 SET ROLE tasks_stranger;
+\set VERBOSITY default
 SELECT gp_predict_live('sales', ARRAY['m1']);
+\set VERBOSITY sqlstate
 RESET ROLE;
-GRANT SELECT ON page TO tasks_stranger;
+GRANT SELECT ON visit, page TO tasks_stranger;
 SET ROLE tasks_stranger;
 SELECT count(*) FROM gp_predict_live('sales', ARRAY['m1', 'm17'], top => 1);
 RESET ROLE;

@@ -8,22 +8,21 @@
 
 #include "reader_internal.h"
 
-/* The statements that grant what the present user lacks; NULL where all tables may be read. */
-static char *
-missing_grants(const gnngp_reader *r, bool in_part)
+char *
+gnngp_missing_grants(const List *tables, bool in_part)
 {
-	const gnngp_table *table[] = {&r->nodes, &r->edges, &r->sparse};
 	const char *role = quote_identifier(GetUserNameFromId(GetUserId(), false));
 	List	   *looked_at = NIL;
-	StringInfoData tables;
+	StringInfoData names;
 	StringInfoData schemas;
+	ListCell   *cell;
 
-	initStringInfo(&tables);
+	initStringInfo(&names);
 	initStringInfo(&schemas);
-	for (int i = 0; i < (int) lengthof(table); i++)
+	foreach(cell, tables)
 	{
-		Oid			schema = OidIsValid(table[i]->oid) ? get_rel_namespace(table[i]->oid)
-			: InvalidOid;
+		const gnngp_table *t = lfirst(cell);
+		Oid			schema = OidIsValid(t->oid) ? get_rel_namespace(t->oid) : InvalidOid;
 
 		if (!OidIsValid(schema))
 			continue;
@@ -31,18 +30,18 @@ missing_grants(const gnngp_reader *r, bool in_part)
 			appendStringInfo(&schemas, "%s%s", schemas.len > 0 ? ", " : "",
 							 quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);
-		if (!(pg_class_aclcheck(table[i]->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-			  (in_part && pg_attribute_aclcheck_all(table[i]->oid, GetUserId(), ACL_SELECT,
+		if (!(pg_class_aclcheck(t->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+			  (in_part && pg_attribute_aclcheck_all(t->oid, GetUserId(), ACL_SELECT,
 													ACLMASK_ANY) == ACLCHECK_OK)))
-			appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "", table[i]->quoted);
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", t->quoted);
 	}
-	if (tables.len == 0 && schemas.len == 0)
+	if (names.len == 0 && schemas.len == 0)
 		return NULL;
 	return psprintf("%s%s%s",
 					schemas.len > 0 ?
 					psprintf("GRANT USAGE ON SCHEMA %s TO %s;", schemas.data, role) : "",
-					schemas.len > 0 && tables.len > 0 ? " " : "",
-					tables.len > 0 ? psprintf("GRANT SELECT ON %s TO %s;", tables.data, role) : "");
+					schemas.len > 0 && names.len > 0 ? " " : "",
+					names.len > 0 ? psprintf("GRANT SELECT ON %s TO %s;", names.data, role) : "");
 }
 
 /* Adds to an error about rights who lacks them, and what gives them. */
@@ -60,8 +59,9 @@ explain_rights(void *arg)
 void
 gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 {
-	char	   *grants = missing_grants(r, false);
-	char	   *least = grants ? missing_grants(r, true) : NULL;
+	List	   *tables = list_make3((void *) &r->nodes, (void *) &r->edges, (void *) &r->sparse);
+	char	   *grants = gnngp_missing_grants(tables, false);
+	char	   *least = grants ? gnngp_missing_grants(tables, true) : NULL;
 
 	*rights = (gnngp_rights) {
 		.callback = {.previous = error_context_stack, .callback = explain_rights, .arg = rights},

@@ -6,12 +6,19 @@
 #define GNNGP_READ_TABLES_H
 
 #include "core/encoding/encoding.h"
+#include "nodes/pg_list.h"
 #include "pg/ids/idmap.h"
 #include "read_source.h"
 #include "utils/fmgrprotos.h"
 
 /* Pushes the snapshot to read under (read_graph.c). */
 extern void gnngp_push_read_snapshot(void);
+
+/*
+ * The statements that grant the present user what he lacks of some tables (gnngp_table), in_part:
+ * of each any column; NULL: nothing (read_rights.c).
+ */
+extern char *gnngp_missing_grants(const List *tables, bool in_part);
 
 /*
  * A number read without an error for what double precision cannot hold: such a

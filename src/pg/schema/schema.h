@@ -108,8 +108,8 @@ extern gnngp_schema *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, 
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_schema *s, Oid table);
 
-/* A table that is used, and that the present user may not read all columns of; InvalidOid: none. */
-extern Oid	gnngp_schema_hidden(const gnngp_schema *s);
+/* The tables (gnngp_table) that are used, and that the present user may not read all columns of. */
+extern List *gnngp_schema_hidden(const gnngp_schema *s);
 
 /*
  * A hash of all that encodings and columns of a stored model depend on: by names, which a dump

@@ -225,17 +225,26 @@ gnngp_open_tables(gnngp_schema *s)
 	label_tables(s);
 }
 
-Oid
+/* True for a table that is used, and that the present user may not read all columns of. */
+static bool
+is_hidden(const gnngp_schema *s, int table)
+{
+	const gnngp_schema_table *t = &s->table[table];
+	bool		hidden = t->hidden;
+
+	for (int k = 0; k < t->ncolumns && !hidden; k++)
+		hidden = t->column[k].role == GNNGP_COLUMN_HIDDEN &&
+			!gnngp_may_read_column(t->table.oid, t->column[k].number, GetUserId());
+	return hidden && gnngp_is_used(s, table);
+}
+
+List *
 gnngp_schema_hidden(const gnngp_schema *s)
 {
+	List	   *hidden = NIL;
+
 	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].hidden && gnngp_is_used(s, i))
-			return s->table[i].table.oid;
-	for (int i = 0; i < s->ntables; i++)
-		for (int k = 0; k < s->table[i].ncolumns; k++)
-			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN && gnngp_is_used(s, i) &&
-				!gnngp_may_read_column(s->table[i].table.oid, s->table[i].column[k].number,
-									   GetUserId()))
-				return s->table[i].table.oid;
-	return InvalidOid;
+		if (is_hidden(s, i))
+			hidden = lappend(hidden, &s->table[i].table);
+	return hidden;
 }

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "pg/schema/task/task.h"
@@ -24,6 +25,26 @@ struct gnngp_live_rows
 	gp_time		until;			/* as of which metapaths see what rows refer to */
 };
 
+/* 42501: the caller may not read all that the owner reads, of which these tables are. */
+pg_noreturn static void
+refuse_hidden(const gnngp_graph_def *task, const List *hidden)
+{
+	StringInfoData names;
+	ListCell   *cell;
+
+	initStringInfo(&names);
+	foreach(cell, hidden)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
+						 ((const gnngp_table *) lfirst(cell))->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg_plural("permission denied for table %s", "permission denied for tables %s",
+						   list_length(hidden), names.data),
+			 errdetail("Live answers of task \"%s\" read as the caller all columns that its owner reads.",
+					   task->name),
+			 errhint("%s", gnngp_missing_grants(hidden, false))));
+}
+
 /*
  * 55000: what the model's columns are made of is not there any more, or not alone; 42501: the
  * caller may not read it.
@@ -31,26 +52,19 @@ struct gnngp_live_rows
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_schema *s, const gnngp_task_state *state)
 {
-	Oid			hidden = gnngp_schema_hidden(s);
+	const List *hidden;
 
 	if (gnngp_schema_shape(s, false) == state->transform.shape[0] ||
 		gnngp_schema_shape(s, true) == state->transform.shape[1])
 		return;
-	if (!OidIsValid(hidden))
-		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
-					psprintf("Fit it again with gp_refresh, or leave new columns out with gp_alter_graph(%s, exclude => ...).",
-							 quote_literal_cstr(s->def->name)),
-					"the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
-					task->name);
-	const char *table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(hidden)),
-												   get_rel_name(hidden));
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied for table \"%s\"", table),
-			 errdetail("Live answers of task \"%s\" read as the caller all columns that its owner reads.",
-					   task->name),
-			 errhint("GRANT SELECT ON %s TO %s;", table,
-					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+	hidden = gnngp_schema_hidden(s);
+	if (hidden != NIL)
+		refuse_hidden(task, hidden);
+	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+				psprintf("Fit it again with gp_refresh, or leave new columns out with gp_alter_graph(%s, exclude => ...).",
+						 quote_literal_cstr(s->def->name)),
+				"the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
+				task->name);
 }
 
 /* Keeps the ids that are there; 42704 for one that is not in its table. */
