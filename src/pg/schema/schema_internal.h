@@ -10,6 +10,8 @@
 #include "pg/ids/given_ids.h"
 #include "schema.h"
 
+#define GNNGP_MOST_LEVELS 3		/* of tables, up from a row */
+
 /* A copy of a text in the environment. */
 static inline char *
 gnngp_keep_text(gp_env *env, const char *text)

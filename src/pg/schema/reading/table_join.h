@@ -9,7 +9,6 @@
 /* ---- what a query joins (table_join.c) ---- */
 
 #define GNNGP_MOST_JOINED 40		/* tables that one query joins, at most */
-#define GNNGP_MOST_LEVELS 3		/* up from a row */
 
 /* An expression that a query reads as a cell. */
 typedef struct gnngp_cell_source

@@ -3,9 +3,11 @@
  *
  * The last as-of time lies before the newest fact, so that no label's window is still open; the
  * first lies after facts began to be recorded.  The tables that the target reads tell both; where
- * these are not known, those that refer to others do.  The table of the entities tells nothing
- * beside others: one may be added long after the newest fact.  A few rows that stand alone, behind
- * or before the others, are taken for errors or defaults.
+ * these are not known, the facts of the entities do, then tables that refer to others.  The table of
+ * the entities tells nothing beside others: one may be added long after the newest fact.  Of what
+ * the target reads, rows that others refer to tell no begin: accounts are opened long before their
+ * transfers are recorded.  A few rows that stand alone, behind or before the others, are taken for
+ * errors or defaults.
  */
 #include "postgres.h"
 
@@ -36,7 +38,7 @@ typedef struct table_times
 	gp_time		end;
 	double		usual;			/* how long it may be silent */
 	enum table_rank rank;
-	bool		facts;			/* its rows refer to others */
+	int			distance;		/* 0: its rows are facts of the entities, 1: of others, 2: of none */
 } table_times;
 
 /* Inserts a time among the least of some, or with sign -1 the largest; returns their number. */
@@ -161,6 +163,41 @@ rank_of(const gnngp_task_rows *rows, int table)
 	return gnngp_refers_to(rows->schema, table, -1) ? REFERS_TO_OTHERS : OTHER_TABLE;
 }
 
+/* True for a table whose rows refer to those of another, perhaps by others between. */
+static bool
+leads_to(const gnngp_schema *s, int table, int to, int levels)
+{
+	bool		leads = false;
+
+	for (int r = 0; r < s->nrelations && levels > 0 && !leads; r++)
+		leads = s->relation[r].child == table &&
+			(s->relation[r].parent == to || leads_to(s, s->relation[r].parent, to, levels - 1));
+	return leads;
+}
+
+/* True for a table that the target reads, and to which others that it reads refer. */
+static bool
+is_referred_to(const gnngp_task_rows *rows, const table_times *times, int table)
+{
+	bool		referred_to = false;
+
+	for (int i = 0; i < rows->schema->ntables && !referred_to; i++)
+		referred_to = i != table && times[i].n > 0 && times[i].rank == READ_BY_TARGET &&
+			leads_to(rows->schema, i, table, GNNGP_MOST_LEVELS);
+	return referred_to && times[table].rank == READ_BY_TARGET;
+}
+
+static int
+distance_of(const gnngp_task_rows *rows, const table_times *times, int table)
+{
+	const gnngp_schema *s = rows->schema;
+
+	if (times[table].rank == ENTITIES || is_referred_to(rows, times, table) ||
+		!gnngp_refers_to(s, table, -1))
+		return 2;
+	return leads_to(s, table, rows->entity, GNNGP_MOST_LEVELS) ? 0 : 1;
+}
+
 /* Tells where a table's times begin with some that stand alone, and no user said since when. */
 static void
 notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp_time lonely)
@@ -187,12 +224,12 @@ find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, doub
 	int			lonely = -1;
 
 	rows->first = GP_TIME_NEVER;
-	for (int others = 0; others < 2 && rows->first == GP_TIME_NEVER; others++)
+	for (int distance = 0; distance <= 2 && rows->first == GP_TIME_NEVER; distance++)
 		for (int i = 0; i < s->ntables; i++)
 		{
 			const table_times *t = &times[i];
 
-			if (t->n == 0 || t->facts == others)
+			if (t->n == 0 || t->distance != distance)
 				continue;
 			rows->first = Min(rows->first, t->begin);
 			if (t->first[0] < t->begin && (lonely < 0 || t->first[0] < times[lonely].first[0]))
@@ -286,10 +323,16 @@ gnngp_find_reach(gnngp_task_rows *rows)
 		*t = read_times(s, &s->table[i]);
 		trim_times(t, long_silence(rows));
 		t->rank = rank_of(rows, i);
-		t->facts = t->rank != ENTITIES && gnngp_refers_to(s, i, -1);
+	}
+	for (int i = 0; i < s->ntables; i++)
+	{
+		table_times *t = &times[i];
+
+		t->distance = distance_of(rows, times, i);
 		if (t->n == 0 || t->rank != READ_BY_TARGET)
 			continue;
-		judged = Min(judged, t->begin);
+		if (!is_referred_to(rows, times, i))
+			judged = Min(judged, t->begin);
 		usual = t->end > last ? t->usual : usual;
 		last = Max(last, t->end);
 	}
