@@ -90,6 +90,7 @@ typedef struct gnngp_schema
 	int		  **totals;			/* of each table, once they are looked for (reading/totals.c) */
 	/* of each relation, once that is asked: 1: rows come to have its key later, -1: not */
 	int8	   *later;
+	const char **times;			/* the argument times as hints have it so far (schema_times.c) */
 	int			answer_table;
 	const char *answer;			/* a column that is not used, because a task's labels show it */
 } gnngp_schema;

@@ -165,7 +165,10 @@ extern Oid	gnngp_reads_later(const gnngp_schema *s, int table);
 extern char *gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t,
 							  const char *column);
 
-/* The same with null for a column of the table, which is then known with its row. */
+/*
+ * The same with null for a column of the table, which is then known with its row, and for those
+ * that this was asked of before: the last of several hints has all.
+ */
 extern char *gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t,
 							   const char *column);
 

@@ -15,6 +15,13 @@
 
 /* A hint where numbers are times. */
 #define OF_NUMBERS "If it holds seconds since 1970, make a view with to_timestamp(%s), and name the view in tables and its foreign keys in keys."
+
+/* What hints propose to add to the argument times, each kind for its own reason. */
+typedef enum times_kind
+{
+	COLUMN_KNOWN, TIME_NAMED, TIME_DROPPED, TIMES_KINDS
+} times_kind;
+
 #define WITHOUT_TIME "table \"%s\" has no time column: its rows count as known at all times"
 
 /* Words that begin the name of a time at which a row is written again; */
@@ -161,11 +168,20 @@ gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t, const char 
 	return times_argument(json_with(s->def->tables.times, name, column));
 }
 
+/* The argument with a member more than what hints of a kind have shown so far. */
+static char *
+times_more(const gnngp_schema *s, times_kind kind, const char *name, const char *value)
+{
+	const char *former = s->times[kind] ? s->times[kind] : s->def->tables.times;
+
+	s->times[kind] = gnngp_keep_text(s->env, json_with(former, name, value));
+	return times_argument(s->times[kind]);
+}
+
 char *
 gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t, const char *column)
 {
-	return times_argument(json_with(s->def->tables.times,
-									psprintf("%s.%s", t->label, column), NULL));
+	return times_more(s, COLUMN_KNOWN, psprintf("%s.%s", t->label, column), NULL);
 }
 
 bool
@@ -304,8 +320,8 @@ choose_time(gnngp_schema *s, int i)
 	{
 		t->time = linitial_int(t->candidates);
 		if (!t->column[t->time].not_null && s->altered)
-			gnngp_notice(psprintf("If it is not the time of the rows, pass %s.",
-								  gnngp_times_with(s, t, NULL)),
+			gnngp_notice(psprintf("Where such a column is not the time of the rows, pass %s.",
+								  times_more(s, TIME_DROPPED, t->label, NULL)),
 						 "column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 						 t->column[t->time].column.name, t->table.name);
 	}
@@ -315,9 +331,9 @@ choose_time(gnngp_schema *s, int i)
 	if (others != NIL && s->altered)
 		gnngp_notice_detail(psprintf("These columns could be its time, but allow NULL: %s.",
 									 column_names(t, others)),
-							psprintf("To use one, pass %s.",
-									 gnngp_times_with(s, t,
-													  t->column[linitial_int(others)].column.name)),
+							psprintf("To use such columns, pass %s.",
+									 times_more(s, TIME_NAMED, t->label,
+												t->column[linitial_int(others)].column.name)),
 							WITHOUT_TIME, t->table.name);
 }
 
@@ -402,7 +418,7 @@ mark_later(const gnngp_schema *s, gnngp_schema_table *t)
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (s->altered)
-			gnngp_notice(psprintf("If it is known with its row, pass %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
+			gnngp_notice(psprintf("For columns that are known with their rows, pass %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
 								  gnngp_times_known(s, t, c->column.name)),
 						 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
 						 c->column.name, t->table.name);
@@ -439,6 +455,7 @@ gnngp_find_times(gnngp_schema *s)
 	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");
 	ListCell   *cell;
 
+	s->times = gp_alloc_zero(s->env, TIMES_KINDS, sizeof(char *));
 	foreach(cell, pairs)
 	{
 		const gnngp_json_pair *pair = lfirst(cell);

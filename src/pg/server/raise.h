@@ -27,8 +27,8 @@ gnngp_errhint(const char *hint)
 extern void gnngp_notice_report(const char *message, const char *detail, const char *hint);
 
 /*
- * From here on until the context is reset, the NOTICEs of a fit are collected in it.  A message
- * that the former fit gave, numbers apart, is collected but not reported again.
+ * From here on until the context is reset, the NOTICEs of a fit, or of a graph that is altered, are
+ * collected in it.  A message of the former ones, numbers apart, is collected but not reported.
  */
 extern void gnngp_notices_begin(MemoryContext context);
 extern void gnngp_notices_add_former(const char *message);

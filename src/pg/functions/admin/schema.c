@@ -114,14 +114,52 @@ note_times(gnngp_tables_def *def, const gnngp_schema *s, MemoryContext context)
 	}
 }
 
+/* Looks at a graph as it is made, with NOTICEs; notes the times of its tables in a context. */
+static void
+look_anew(gnngp_graph_def *def, MemoryContext context)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_identity saved = gnngp_become(GetUserId());
+
+	gnngp_pin("search_path", "pg_catalog, pg_temp");
+	gnngp_spi_connect();
+	const gnngp_schema *s = gnngp_schema_open(env, def, true);
+	if (context)
+		note_times(&def->tables, s, context);
+	gnngp_spi_finish();
+	gnngp_become_again(&saved);
+	gnngp_env_destroy(env);
+}
+
+/* For gnngp_attempt. */
+static void
+look_in_silence(void *arg)
+{
+	gnngp_pin("client_min_messages", "error");
+	look_anew(arg, NULL);
+}
+
+/* From here on until the call ends, NOTICEs that the graph gives as it is are not repeated. */
+static void
+know_notices(gnngp_graph_def *def)
+{
+	int			level = NewGUCNestLevel();
+	int			n;
+
+	gnngp_notices_begin(CurrentMemoryContext);
+	/* An error ends that look: a table may have been dropped, and the graph is to be mended. */
+	(void) gnngp_attempt_but_cancel(look_in_silence, def);
+	AtEOXact_GUC(false, level);
+	char	  **given = gnngp_notices_given(&n);
+	for (int i = 0; i < n; i++)
+		gnngp_notices_add_former(given[i]);
+}
+
 /* Takes the arguments that are given, and looks at the graph that they make. */
 static void
 read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_tables_def former = def->tables;
-	MemoryContext context = CurrentMemoryContext;
-	gnngp_identity saved;
 
 	if (!PG_ARGISNULL(ARG_TABLES))
 		read_tables(fcinfo, &def->tables);
@@ -133,13 +171,7 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_EXCLUDE))
 		def->tables.exclude = gnngp_texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
 	keep_times(&def->tables, &former, !PG_ARGISNULL(ARG_KEYS));
-	saved = gnngp_become(GetUserId());
-	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	gnngp_spi_connect();
-	note_times(&def->tables, gnngp_schema_open(env, def, true), context);
-	gnngp_spi_finish();
-	gnngp_become_again(&saved);
-	gnngp_env_destroy(env);
+	look_anew(def, CurrentMemoryContext);
 }
 
 /* gp_create_graph(graph, tables, times, keys, exclude) */
@@ -167,6 +199,7 @@ GNNGP_FUNCTION(gnngp_alter_tables_graph)
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_tables(def);
+	know_notices(def);
 	read_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();

@@ -218,7 +218,7 @@ notice_tables_left_out(const gnngp_schema *s, const gnngp_graph_def *task)
 						 s->table[i].table.name, s->table[i].left_out);
 	}
 	if (s->answer)
-		gnngp_notice(psprintf("If the column is known with its row, pass %s to gp_alter_graph.",
+		gnngp_notice(psprintf("For columns that are known with their rows, pass %s to gp_alter_graph.",
 							  gnngp_times_known(s, &s->table[s->answer_table],
 												s->answer)),
 					 "task \"%s\" leaves column \"%s.%s\" out: its labels show it, and are known later",

@@ -438,7 +438,7 @@ void
 gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column, const char *detail)
 {
 	gnngp_notice_detail(detail,
-						psprintf("If it is known with its row, pass %s to gp_alter_graph.",
+						psprintf("For columns that are known with their rows, pass %s to gp_alter_graph.",
 								 gnngp_times_known(s, &s->table[column->table], column->name)),
 						"column \"%s\" of table \"%s\" is left out: it is written later than the row",
 						column->name, s->table[column->table].table.name);
@@ -524,7 +524,7 @@ notice_late(const gnngp_task_reading *r)
 		const gnngp_schema_table *t = &s->table[late->child];
 		char	   *key = gnngp_column_list_text(s, late->child, 1, late->from);
 		gnngp_notice_detail("Rows without a time are known once all that they refer to is. Some refer to nothing by this key: if others did at first, their absence tells what comes.",
-							psprintf("If rows are known without it, leave the key out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
+							psprintf("If rows are known without it, leave the key out: gp_alter_graph(%s, %s). For columns that are known with their rows, pass %s to it.",
 									 quote_literal_cstr(s->def->name),
 									 gnngp_exclude_argument(s, list_make1(key)),
 									 gnngp_times_known(s, t, t->column[late->from[0]].column.name)),

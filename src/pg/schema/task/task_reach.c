@@ -3,9 +3,9 @@
  *
  * The last as-of time lies before the newest fact, so that no label's window is still open; the
  * first lies after facts began to be recorded.  The tables that the target reads tell both; where
- * these are not known, the facts of the entities do, then tables that refer to others.  The table of
- * the entities tells nothing beside others: one may be added long after the newest fact.  Of what
- * the target reads, rows that others refer to tell no begin: accounts are opened long before their
+ * these are not known, facts of the entities do, then tables that refer to others.  Their own table
+ * tells nothing beside others: one may be added long after the newest fact.  Of what the
+ * target reads, rows that others refer to tell no begin: accounts are opened long before their
  * transfers are recorded.  A few rows that stand alone, behind or before the others, are taken for
  * errors or defaults.
  */
@@ -38,7 +38,7 @@ typedef struct table_times
 	gp_time		end;
 	double		usual;			/* how long it may be silent */
 	enum table_rank rank;
-	int			distance;		/* 0: its rows are facts of the entities, 1: of others, 2: of none */
+	int			distance;		/* 0: rows are facts of the entities, 1: of others, 2: of none */
 } table_times;
 
 /* Inserts a time among the least of some, or with sign -1 the largest; returns their number. */
