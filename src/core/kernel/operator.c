@@ -193,7 +193,8 @@ void
 gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		width = gp_min64(x.cols, WORK_COLUMNS);
+	/* One product reads x as it lies, and the wider the better. */
+	int64_t		width = gp_min64(x.cols, gp_operator_is_a(op) ? GP_COLUMN_BLOCK : WORK_COLUMNS);
 	bool		needed[WORK_BLOCKS];
 	gp_matrix	full[WORK_BLOCKS] = {{0}};
 	gp_matrix	w[WORK_BLOCKS] = {{0}};
