@@ -192,10 +192,7 @@ find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 	char	   *owner = read_part(&text, false);
 	char	   *rest = owner && *text++ == '.' ? read_part(&text, true) : NULL;
 	bool		qualified = rest && *text == '\0';
-	const char *self = NULL;
 
-	if (qualified && (OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner)))
-		self = GetUserNameFromId(GetUserId(), false);
 	if (gnngp_citus_serves_other())
 	{
 		if (!missing_ok)
@@ -204,7 +201,16 @@ find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 							   "%s \"%s\" cannot be used in a query that Citus runs on another node", kind->noun, name);
 		return false;
 	}
-	if (find_rows(kind, "t.*", self, name) > 0)
+	/* What the caller owns is one row at most, and found without asking what he was granted. */
+	gnngp_execute(GNNGP_SELECT,
+				  psprintf("SELECT * FROM gnngp_internal.%s WHERE name = $1"
+						   " AND gnngp_internal.gp_role_oid(owner) = $2", kind->view),
+				  gnngp_param_text(name), gnngp_param_oid(GetUserId()));
+	if (SPI_processed > 0)
+		return true;
+	bool		of_a_role = qualified && (OidIsValid(get_role_oid(owner, true)) ||
+										  gnngp_role_is_gone(owner));
+	if (!of_a_role && find_rows(kind, "t.*", NULL, name) > 0)
 	{
 		check_ambiguous(kind, name);
 		if (!missing_ok && kind == &gnngp_model_kind)
