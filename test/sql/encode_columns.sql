@@ -5,7 +5,7 @@ SET search_path = encode_columns, public;
 CREATE TYPE colour AS ENUM ('red', 'green', 'blue');
 CREATE TABLE people (id integer PRIMARY KEY, name text, age integer, income numeric, city text, joined date,
     seen timestamptz, active boolean, c colour, extra json, y text,
-    host inet, price money, made text);
+    host inet, price money, made text, place serial);
 INSERT INTO people SELECT i, 'name ' || i, CASE WHEN i % 7 > 0 THEN 20 + i % 50 END, CASE WHEN i % 5 > 0 THEN i % 13 END,
     (ARRAY['Ulm', 'Bonn', 'Kiel'])[1 + i % 3], date '2020-01-01' + i % 900, timestamptz '2020-01-01 00:00+00' + i * interval '1 hour',
     CASE WHEN i % 4 > 0 THEN i % 2 = 0 END, (ARRAY['red', 'green', 'blue'])[1 + i % 3]::colour, NULL,
@@ -51,6 +51,17 @@ SELECT gp_alter_graph('p', features => '{name}');
 SELECT features FROM gp_fit('p', kernel => 'mlp', nugget => 1);
 SELECT gp_alter_graph('p', features => '{extra}');
 SELECT gp_create_graph('q', 'e', 'e', id => 'src', features => '{*}');
+-- All columns that he may read
+CREATE ROLE encode_reader;
+GRANT USAGE ON SCHEMA encode_columns TO encode_reader;
+GRANT SELECT (id, age, extra) ON people TO encode_reader;
+GRANT SELECT ON e TO encode_reader;
+SET ROLE encode_reader;
+SELECT gp_create_graph('r', 'people', 'e', features => '{*}');
+SELECT gp_drop_graph('r');
+RESET ROLE;
+DROP OWNED BY encode_reader;
+DROP ROLE encode_reader;
 
 SET client_min_messages = warning;
 SELECT gp_drop_graph('p');

@@ -7,7 +7,10 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "nodes/nodeFuncs.h"
 #include "reader_internal.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/fmgroids.h"
 
 #define SRC_HOLDS "the sources of the edges"
 
@@ -52,9 +55,7 @@ gnngp_require_table(Oid oid, const char *argument)
 static void
 require_select(const gnngp_table *table, const char *column)
 {
-	if (pg_class_aclcheck(table->oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck(table->oid, get_attnum(table->oid, column), GetUserId(),
-							  ACL_SELECT) != ACLCHECK_OK)
+	if (!gnngp_may_read_column(table->oid, get_attnum(table->oid, column), GetUserId()))
 		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(table->oid)),
 					   get_rel_name(table->oid));
 }
@@ -119,20 +120,45 @@ key_columns(Relation rel)
 	return keys;
 }
 
+static bool
+is_nextval(Oid function, void *unused)
+{
+	return function == F_NEXTVAL;
+}
+
+/* Walks an expression for a number that is drawn from a sequence. */
+static bool
+draws_number(Node *node, void *unused)
+{
+	return node != NULL &&
+		(IsA(node, NextValueExpr) || check_functions_in_node(node, is_nextval, NULL) ||
+		 expression_tree_walker(node, draws_number, NULL));
+}
+
+bool
+gnngp_is_numbered(Relation rel, Form_pg_attribute att)
+{
+	return att->attidentity || (att->atthasdef && !att->attgenerated &&
+								draws_number(build_column_default(rel, att->attnum), NULL));
+}
+
 /* Why a column is none of the features that '{*}' stands for; NULL: it is one. */
 static const char *
-why_no_feature(const gnngp_column *column, AttrNumber number, const Bitmapset *keys,
+why_no_feature(const gnngp_column *column, Relation rel, int place, const Bitmapset *keys,
 			   const gnngp_graph_def *def)
 {
 	bool		edges = def->nodes == def->edges;
 
-	if (strcmp(column->name, def->id_column) == 0 || bms_is_member(number, keys))
+	if (strcmp(column->name, def->id_column) == 0 || bms_is_member(place + 1, keys) ||
+		gnngp_is_numbered(rel, TupleDescAttr(RelationGetDescr(rel), place)))
 		return "key";
 	if (def->target && strcmp(column->name, def->target) == 0)
 		return "target";
 	if (edges && (strcmp(column->name, def->src) == 0 || strcmp(column->name, def->dst) == 0 ||
 				  (def->weight && strcmp(column->name, def->weight) == 0)))
 		return "of the edges";
+	if (!gnngp_may_read_column(def->nodes, place + 1, GetUserId()))
+		return "may not be read";
 	return gnngp_is_feature_type(column->base) ? NULL : format_type_be(column->type);
 }
 
@@ -154,7 +180,7 @@ gnngp_all_features(const gnngp_graph_def *def)
 		if (TupleDescAttr(desc, i)->attisdropped)
 			continue;
 		column = gnngp_table_column(&nodes, pstrdup(NameStr(TupleDescAttr(desc, i)->attname)));
-		const char *why = why_no_feature(&column, i + 1, keys, def);
+		const char *why = why_no_feature(&column, rel, i, keys, def);
 		if (why)
 			appendStringInfo(&out, "%s\"%s\" (%s)", out.len > 0 ? ", " : "", column.name, why);
 		else

@@ -8,6 +8,13 @@
 
 #include "reader_internal.h"
 
+bool
+gnngp_may_read_column(Oid table, AttrNumber column, Oid role)
+{
+	return pg_class_aclcheck(table, role, ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(table, column, role, ACL_SELECT) == ACLCHECK_OK;
+}
+
 char *
 gnngp_missing_grants(const List *tables, bool in_part)
 {

@@ -14,6 +14,15 @@
 /* Pushes the snapshot to read under (read_graph.c). */
 extern void gnngp_push_read_snapshot(void);
 
+/* True where a role may read a column of a table (read_rights.c). */
+extern bool gnngp_may_read_column(Oid table, AttrNumber column, Oid role);
+
+/*
+ * True for a column that numbers the rows, a key by another name: an identity, or serial
+ * (check_graph.c).
+ */
+extern bool gnngp_is_numbered(Relation rel, Form_pg_attribute att);
+
 /*
  * The statements that grant the present user what he lacks of some tables (gnngp_table), in_part:
  * of each any column; NULL: nothing (read_rights.c).

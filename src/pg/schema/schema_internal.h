@@ -101,9 +101,6 @@ extern bool gnngp_table_reads(const gnngp_schema_table *t, Oid oid);
 /* Locks the tables and looks up their columns; those that may not be read are left out. */
 extern void gnngp_open_tables(gnngp_schema *s);
 
-/* True where a role may read a column of a table. */
-extern bool gnngp_may_read_column(Oid table, AttrNumber column, Oid role);
-
 /* A table that is not among those of the schema, with its columns. */
 extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);
 

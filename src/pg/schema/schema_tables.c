@@ -7,12 +7,9 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
-#include "nodes/nodeFuncs.h"
-#include "rewrite/rewriteHandler.h"
 #include "schema_internal.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -33,36 +30,6 @@ gnngp_schema_find(const gnngp_schema *s, Oid table)
 		if (s->table[i].table.oid == table)
 			return i;
 	return -1;
-}
-
-static bool
-is_nextval(Oid function, void *unused)
-{
-	return function == F_NEXTVAL;
-}
-
-/* Walks an expression for a number that is drawn from a sequence. */
-static bool
-draws_number(Node *node, void *unused)
-{
-	return node != NULL &&
-		(IsA(node, NextValueExpr) || check_functions_in_node(node, is_nextval, NULL) ||
-		 expression_tree_walker(node, draws_number, NULL));
-}
-
-/* True for a column that numbers the rows, a key by another name: an identity, or serial. */
-static bool
-is_numbered(Relation rel, Form_pg_attribute att)
-{
-	return att->attidentity || (att->atthasdef && !att->attgenerated &&
-								draws_number(build_column_default(rel, att->attnum), NULL));
-}
-
-bool
-gnngp_may_read_column(Oid table, AttrNumber column, Oid role)
-{
-	return pg_class_aclcheck(table, role, ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck(table, column, role, ACL_SELECT) == ACLCHECK_OK;
 }
 
 /*
@@ -105,7 +72,7 @@ find_columns(gnngp_schema_table *t, Oid reader, Oid owner)
 			c->type.kind == GP_CELL_WORD)
 			c->type.kind = GP_CELL_KEY;
 		else if (is_id ? !gnngp_is_time_type(c->column.base) :
-				 c->role == GNNGP_COLUMN_CELL && is_numbered(rel, att))
+				 c->role == GNNGP_COLUMN_CELL && gnngp_is_numbered(rel, att))
 			c->role = GNNGP_COLUMN_KEY;
 		t->ncolumns++;
 	}
