@@ -31,9 +31,8 @@ gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted)
 	return edges;
 }
 
-/* Gives the list room for so many edges. */
-static void
-set_room(gp_edges *edges, int64_t room)
+void
+gp_edges_make_room(gp_edges *edges, int64_t room)
 {
 	edges->room = room;
 	edges->src = gp_resize_array(edges->env, edges->src, room, sizeof(int32_t));
@@ -47,7 +46,7 @@ gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 			 const double *weight)
 {
 	if (edges->n + n > edges->room)
-		set_room(edges, gp_max64(edges->room + edges->room / 2, edges->n + n + LEAST_ROOM));
+		gp_edges_make_room(edges, gp_max64(edges->room + edges->room / 2, edges->n + n + LEAST_ROOM));
 	for (int64_t i = 0; i < n; i++)
 	{
 		if (src[i] == dst[i])
@@ -104,7 +103,7 @@ gp_edges_sort(gp_edges *edges, bool merge)
 {
 	gp_env	   *env = edges->env;
 
-	set_room(edges, edges->n);
+	gp_edges_make_room(edges, edges->n);
 	gp_csr	   *columns = gp_csr_by_column(env, edges->nodes, edges->nodes, edges->n, edges->src,
 										   edges->dst, edges->weight, GP_DOUBLE, !edges->directed);
 	gp_free_all(env, edges->src, edges->dst, edges->weight, edges);

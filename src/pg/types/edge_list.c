@@ -107,6 +107,7 @@ gnngp_edge_list_graph(const gnngp_edge_list *list, bool repeats)
 
 	if (ids.key)
 		gnngp_idmap_build(env, &map, &ids);
+	gp_edges_make_room(edges, list->n);
 	for (int64 i = 0; i < list->n; i++)
 	{
 		const int64 *end = list->end + 2 * i;
