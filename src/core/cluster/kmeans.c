@@ -402,15 +402,23 @@ run_rounds(kmeans *km, double gain)
 	gp_destroy_all(km->dev, &km->member, &km->product);
 }
 
+/* A clustering by so many landmarks, or by the whole matrix (0). */
+typedef struct cluster_plan
+{
+	const gp_cluster_problem *problem;
+	int64_t		landmarks;
+} cluster_plan;
+
 /* Several starts; the best is kept.  Where rounds are expensive only the best goes on. */
 static gp_clustering *
-run(gp_similarity *s, const gp_cluster_problem *problem)
+cluster_by(gp_eval *ev, const cluster_plan *p)
 {
-	gp_env	   *env = s->ev->env;
+	gp_env	   *env = ev->env;
+	gp_similarity *s = gp_similarity_open(ev, p->problem, p->landmarks);
 	gp_clustering *out = gp_alloc_zero(env, 1, sizeof(gp_clustering));
 	kmeans		km;
 
-	open_kmeans(&km, s, problem);
+	open_kmeans(&km, s, p->problem);
 	double		round = s->effort * (double) km.width;	/* its operations */
 	bool		dear = round * STARTS * MAX_ROUNDS > BUDGET;
 	out->starts = (int) fmin(STARTS, fmax(1.0, BUDGET / (round * TYPICAL_ROUNDS)));
@@ -449,22 +457,6 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 		out->cluster[i] = number[out->cluster[i]];
 	gp_free_all(env, rank, number);
 	gp_free_all(env, km.block, km.cluster, km.before, km.far, km.size, km.within);
-	return out;
-}
-
-/* A clustering by so many landmarks, or by the whole matrix (0). */
-typedef struct cluster_plan
-{
-	const gp_cluster_problem *problem;
-	int64_t		landmarks;
-} cluster_plan;
-
-static gp_clustering *
-cluster_by(gp_eval *ev, const cluster_plan *p)
-{
-	gp_similarity *s = gp_similarity_open(ev, p->problem, p->landmarks);
-	gp_clustering *out = run(s, p->problem);
-
 	gp_similarity_close(s);
 	return out;
 }

@@ -61,33 +61,6 @@ root_of_inverse(gp_device *dev, gp_matrix c, int d)
 	return f;
 }
 
-/* A dense factor with F F' = K, n x n on the device, by Cholesky. */
-static gp_matrix
-laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
-{
-	int64_t		n = graph->nodes;
-	gp_matrix	c = regularised_laplacian(dev, graph, kernel->sigma2);
-
-	if (dev->potrf(dev, c) >= 0)
-		gp_raise(dev->env, GP_ERR_VALUE, "Use a smaller sigma2.",
-				 "the Laplacian kernel with sigma2=%g is singular", kernel->sigma2);
-	if (kernel->d <= 2)
-		return root_of_inverse(dev, c, kernel->d);
-	gp_matrix	f = dev->create(dev, n, n, GP_DOUBLE);
-	dev->fill(dev, f, 0.0);
-	dev->shift(dev, gp_matrix_diagonal(f), 1.0);
-	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
-	if (kernel->d % 2 == 1)
-		dev->trsm(dev, true, true, c, f);
-	for (int k = 0; k < kernel->d / 2; k++)
-	{
-		dev->trsm(dev, true, false, c, f);
-		dev->trsm(dev, true, true, c, f);
-	}
-	dev->destroy(dev, &c);
-	return f;
-}
-
 gp_features *
 gp_features_of_matrix(gp_device *dev, gp_matrix m, gp_type type)
 {
@@ -155,7 +128,27 @@ gp_features *
 gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 						   gp_type type)
 {
-	return gp_features_of_matrix(dev, laplacian_root(dev, graph, kernel), type);
+	int64_t		n = graph->nodes;
+	gp_matrix	c = regularised_laplacian(dev, graph, kernel->sigma2);
+
+	if (dev->potrf(dev, c) >= 0)
+		gp_raise(dev->env, GP_ERR_VALUE, "Use a smaller sigma2.",
+				 "the Laplacian kernel with sigma2=%g is singular", kernel->sigma2);
+	if (kernel->d <= 2)
+		return gp_features_of_matrix(dev, root_of_inverse(dev, c, kernel->d), type);
+	gp_matrix	f = dev->create(dev, n, n, GP_DOUBLE);
+	dev->fill(dev, f, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(f), 1.0);
+	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
+	if (kernel->d % 2 == 1)
+		dev->trsm(dev, true, true, c, f);
+	for (int k = 0; k < kernel->d / 2; k++)
+	{
+		dev->trsm(dev, true, false, c, f);
+		dev->trsm(dev, true, true, c, f);
+	}
+	dev->destroy(dev, &c);
+	return gp_features_of_matrix(dev, f, type);
 }
 
 gp_features *

@@ -53,17 +53,6 @@ gp_fit_is_long(gp_device *dev, const gp_problem *full, const gp_problem *compare
 	return plan_of(dev, *full).effort > fmax(GP_CHEAP_EFFORT, plan_of(dev, *compared).effort);
 }
 
-/* Adds a comparison; one that does not fit is skipped. */
-static void
-add_comparison(gp_count *sum, const gp_problem *problem, const gp_plan *plan)
-{
-	if (problem->estimate_limit > 0 && plan->bytes > (double) problem->estimate_limit)
-		return;
-	sum->bytes = fmax(sum->bytes, plan->bytes);
-	sum->flops += plan->flops;
-	sum->effort += plan->effort;
-}
-
 /*
  * Adds a fit in full by a power of its kernel that may be chosen; the first is shown, and of others
  * those that do not fit are left out.
@@ -103,7 +92,14 @@ gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *cand
 		{
 			c->plan = plan_of(dev, compared);
 			c->is_planned = true;
-			add_comparison(&out.before, &compared, &c->plan);
+			/* A comparison that does not fit is skipped. */
+			if (compared.estimate_limit == 0 ||
+				c->plan.bytes <= (double) compared.estimate_limit)
+			{
+				out.before.bytes = fmax(out.before.bytes, c->plan.bytes);
+				out.before.flops += c->plan.flops;
+				out.before.effort += c->plan.effort;
+			}
 		}
 		/* To plan random walks is to make them, which is most of such a fit. */
 		if (estimates || (i == 0 && c->program->input.kind != GP_INPUT_LAPLACIAN))
