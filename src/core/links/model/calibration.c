@@ -276,18 +276,6 @@ add_pair(gp_link_calibration_pairs *c, int32_t node, int32_t other, bool linked,
 	gp_link_pairs_add(&c->pairs, node, other);
 }
 
-/* All nodes, those with fewer links first: what each is ordered by, its number below. */
-static int64_t *
-order_by_links(gp_env *env, const gp_graph *graph)
-{
-	int64_t    *order = gp_alloc_array(env, graph->nodes, sizeof(int64_t));
-
-	for (int64_t i = 0; i < graph->nodes; i++)
-		order[i] = (graph->start[i + 1] - graph->start[i]) << 32 | i;
-	gp_sort(env, order, graph->nodes, sizeof(int64_t), gp_compare_int64, NULL);
-	return order;
-}
-
 /*
  * Adds pairs without a link of nodes that are drawn evenly, one of each equal part of the nodes in
  * the order of their links: of all their candidates an even sample, for the likely ones lie around
@@ -298,9 +286,13 @@ add_drawn_nodes(gp_link_calibration_pairs *c, const gp_graph *full, gp_link_sear
 				int64_t nodes, uint64_t stream, gp_heap *sample)
 {
 	const gp_link_keyed *drawn = sample->item;
-	int64_t    *order = order_by_links(sample->env, full);
+	/* Nodes with fewer links first: what each is ordered by, its number below. */
+	int64_t    *order = gp_alloc_array(sample->env, full->nodes, sizeof(int64_t));
 	int64_t		all = 0;
 
+	for (int64_t i = 0; i < full->nodes; i++)
+		order[i] = (full->start[i + 1] - full->start[i]) << 32 | i;
+	gp_sort(sample->env, order, full->nodes, sizeof(int64_t), gp_compare_int64, NULL);
 	for (int64_t q = 0; q < nodes; q++)
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) q);

@@ -241,33 +241,17 @@ gp_link_require_two(gp_env *env, const gp_graph *graph)
 				 (long long) graph->edges);
 }
 
-/* The links that a fold hides. */
-static int64_t
-fold_share(int64_t edges)
-{
-	return gp_max64(llround(GP_LINK_FOLD_SHARE * (double) edges), 1);
-}
-
-/* The folds of so many links. */
-static int
-fold_count(int64_t edges)
-{
-	int64_t		share = fold_share(edges);
-	int64_t		folds = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
-
-	folds = gp_min64(gp_max64(folds, GP_LINK_LEAST_FOLDS), GP_LINK_FOLDS);
-	return (int) gp_min64(folds, edges / share);
-}
-
 int
 gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
 {
-	int64_t		share = fold_share(graph->edges);
+	/* The links that a fold hides. */
+	int64_t		share = gp_max64(llround(GP_LINK_FOLD_SHARE * (double) graph->edges), 1);
+	int64_t		wanted = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
 
 	gp_link_require_two(env, graph);
-	int			folds = fold_count(graph->edges);
-	if (graph->time)
-		folds = (int) gp_min64(folds, GP_LINK_LEAST_FOLDS);
+	wanted = gp_min64(gp_max64(wanted, GP_LINK_LEAST_FOLDS),
+					  graph->time ? GP_LINK_LEAST_FOLDS : GP_LINK_FOLDS);
+	int			folds = (int) gp_min64(wanted, graph->edges / share);
 	gp_heap		order = draw_links(env, graph, seed, folds * share, graph->time != NULL);
 	/* Of a graph with times a fold's graph has no link that came after those that it hides. */
 	for (int f = 0; f < folds; f++)

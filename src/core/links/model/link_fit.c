@@ -68,33 +68,26 @@ fit_items(gp_device *dev, const gp_link_problem *problem)
 	return gp_method_fit(dev, &gp_method_ease, &p, problem);
 }
 
-/* Scores come first: they take most of the time, and it is their plan that is announced. */
-static gp_link_model *
-fit_better(gp_device *dev, const gp_link_problem *problem)
-{
-	gp_env	   *env = dev->env;
-	gp_problem	p = node_problem(problem, 0);
-	bool		items = takes_items(env, problem);
-	gp_link_model *other;
-
-	if (problem->method != GP_LINK_AUTO)
-		return gp_method_fit(dev, methods[problem->method], &p, problem);
-	gp_link_model *model = gp_method_fit(dev, &gp_method_scores, &p, problem);
-	gp_link_model *ease = items ? fit_items(dev, problem) : NULL;
-	if (ease == NULL)
-		return model;
-	/* The better one by how hidden links rank among their rivals. */
-	other = ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR] ? model : ease;
-	gp_link_model_free(env, other);
-	return other == model ? ease : model;
-}
-
 gp_link_model *
 gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 {
-	gp_link_model *model = fit_better(dev, problem);
+	gp_problem	p = node_problem(problem, 0);
+	bool		automatic = problem->method == GP_LINK_AUTO;
+	bool		items = takes_items(dev->env, problem);
 	int64_t		hidden = 0;
 
+	/* Scores come first: they take most of the time, and it is their plan that is announced. */
+	gp_link_model *model = gp_method_fit(dev, methods[automatic ? GP_LINK_SCORES : problem->method],
+										 &p, problem);
+	gp_link_model *ease = automatic && items ? fit_items(dev, problem) : NULL;
+	/* The better one by how hidden links rank among their rivals. */
+	if (ease)
+	{
+		bool		better = ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR];
+
+		gp_link_model_free(dev->env, better ? model : ease);
+		model = better ? ease : model;
+	}
 	for (int64_t e = 0; e < model->held.n; e++)
 		hidden += model->held.linked[e];
 	if (hidden < LEAST_HIDDEN)

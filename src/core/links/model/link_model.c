@@ -210,24 +210,6 @@ whole(const restorer *r, enum scalar which, double most)
 	return (int64_t) v;
 }
 
-/* Sorts arrays by tag. */
-static void
-index_arrays(restorer *r, const gp_link_array *arrays, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		int32_t		tag = arrays[i].tag;
-
-		if (tag < 0 || tag >= TAGS || r->array[tag] != NULL)
-			refuse(r, "an array is unknown or stands twice");
-		r->array[tag] = &arrays[i];
-	}
-	if (r->array[TAG_SCALARS] == NULL || r->array[TAG_SCALARS]->count != SCALARS ||
-		r->array[TAG_SCALARS]->element != GP_ARRAY_F64)
-		refuse(r, "its numbers are missing");
-	r->scalar = r->array[TAG_SCALARS]->data;
-}
-
 /* Checks offsets and columns of a sparse matrix: ascending within limits. */
 static void
 check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t rows,
@@ -355,7 +337,19 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	restorer	r = {.env = env};
 	gp_link_model *m = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
-	index_arrays(&r, arrays, n);
+	/* Sorts the arrays by tag. */
+	for (int i = 0; i < n; i++)
+	{
+		int32_t		tag = arrays[i].tag;
+
+		if (tag < 0 || tag >= TAGS || r.array[tag] != NULL)
+			refuse(&r, "an array is unknown or stands twice");
+		r.array[tag] = &arrays[i];
+	}
+	const gp_link_array *scalars = r.array[TAG_SCALARS];
+	if (scalars == NULL || scalars->count != SCALARS || scalars->element != GP_ARRAY_F64)
+		refuse(&r, "its numbers are missing");
+	r.scalar = scalars->data;
 	restore_scalars(&r, m);
 	for (enum array_tag tag = TAG_START; tag < TAGS; tag++)
 	{

@@ -54,17 +54,6 @@ typedef struct pairs_fit
 	fold_sets	pairs[GP_LINK_FOLDS + 1];
 } pairs_fit;
 
-/* The columns of the factor of n nodes. */
-static int64_t
-factor_rank(int64_t n)
-{
-	int64_t		rank = n / NODES_A_COLUMN;
-
-	if (n > 0 && rank > ROW_NUMBERS / n)
-		rank = ROW_NUMBERS / n;
-	return rank < LEAST_RANK ? LEAST_RANK : rank > MOST_RANK ? MOST_RANK : rank;
-}
-
 /*
  * Adds a constant column and scales each row to length one.  With k + c in place of k the pair
  * kernel gains c (k(i,i') + k(j,j')), a term for how well linked the ends are each on its own.
@@ -103,9 +92,11 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 		 gp_link_model *model)
 {
 	gp_link_problem p = *problem;
+	int64_t		n = gp_max64(graph->nodes, 1);
+	int64_t		rank = gp_min64(n / NODES_A_COLUMN, ROW_NUMBERS / n);
 
 	p.graph = graph;
-	gp_matrix	q = gp_link_factor(dev, &p, factor_rank(graph->nodes));
+	gp_matrix	q = gp_link_factor(dev, &p, gp_min64(gp_max64(rank, LEAST_RANK), MOST_RANK));
 	model->graph = graph;
 	model->node.width = (int32_t) q.cols + 1;
 	model->node.row = gp_alloc_figures(dev->env, q.rows, model->node.width * sizeof(float));
@@ -205,27 +196,6 @@ regression_close(regression *r)
 	gp_link_regression_close(&r->on);
 }
 
-/* Fold f: a model of its graph, with each penalty, on what it hides. */
-static void
-try_fold(gp_device *dev, const pairs_fit *fit, int f, const gp_link_held *held, gp_link_trial *x)
-{
-	const gp_link_fold *fold = &fit->fold[f];
-	const fold_sets *p = &fit->pairs[f];
-	int64_t		learnt = p->learnt.pairs.n;
-	gp_link_model model = {0};
-	regression	r = regression_open(dev, fit->problem, fold->graph, p, &model);
-
-	for (int g = 0; g < PENALTIES; g++)
-	{
-		r.on.logistic.penalty = penalties[g];
-		gp_link_logistic_fit(&r.on.logistic, r.label, r.weight);
-		gp_link_trial_take(&x[g], held, fold, f, &r.on.logistic, learnt,
-						   r.on.logistic.logit + learnt + fold->pairs.n);
-	}
-	regression_close(&r);
-	gp_free_all(dev->env, model.inducing.pair, model.node.row);
-}
-
 /* Cross-fits: sets the model's figures and its curve, and returns the penalty. */
 static double
 choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
@@ -237,7 +207,24 @@ choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 	for (int g = 0; g < PENALTIES; g++)
 		x[g] = gp_link_trial_open(env, &model->held);
 	for (int f = 0; f < fit->folds; f++)
-		try_fold(dev, fit, f, &model->held, x);
+	{
+		/* A model of the fold's graph, with each penalty, on what it hides. */
+		const gp_link_fold *fold = &fit->fold[f];
+		const fold_sets *p = &fit->pairs[f];
+		int64_t		learnt = p->learnt.pairs.n;
+		gp_link_model of_fold = {0};
+		regression	r = regression_open(dev, fit->problem, fold->graph, p, &of_fold);
+
+		for (int g = 0; g < PENALTIES; g++)
+		{
+			r.on.logistic.penalty = penalties[g];
+			gp_link_logistic_fit(&r.on.logistic, r.label, r.weight);
+			gp_link_trial_take(&x[g], &model->held, fold, f, &r.on.logistic, learnt,
+							   r.on.logistic.logit + learnt + fold->pairs.n);
+		}
+		regression_close(&r);
+		gp_free_all(env, of_fold.inducing.pair, of_fold.node.row);
+	}
 	for (int g = 1; g < PENALTIES; g++)
 		if (x[g].loss < x[best].loss)
 			best = g;

@@ -12,15 +12,6 @@
 #define RIDGE 4.0				/* lambda, over the mean degree */
 #define CLOSE 1e-4				/* of the first residual */
 
-/* lambda, of the graph without a link. */
-static double
-ridge_of(const gp_link_context *f, const gp_link_cut *cut)
-{
-	double		entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
-
-	return RIDGE * fmax(entries, 1.0) / (double) f->n;
-}
-
 /* The score scaled by both ends, and by the one that it is larger for. */
 static void
 compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
@@ -38,7 +29,12 @@ compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 	double		ridge[GP_LINK_BLOCK];
 
 	for (int32_t t = 0; t < block->sources; t++)
-		ridge[t] = ridge_of(f, cuts ? &cuts[t] : NULL);
+	{
+		double		entries = (double) gp_csr_entries(&f->pattern);
+
+		entries -= cuts && cuts[t].edge ? 2.0 : 0.0;
+		ridge[t] = RIDGE * fmax(entries, 1.0) / (double) f->n;
+	}
 	gp_link_autoencoder_solve(f, block, cuts, ridge, CLOSE, x);
 	f->dev->take(f->dev, x, block->n, block->dst, block->slot, entry);
 	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)

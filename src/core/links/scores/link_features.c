@@ -118,19 +118,6 @@ sketch(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 	return out;
 }
 
-/* Dense features, their largest value 1. */
-static float *
-copy_dense(gp_env *env, const gp_features *x)
-{
-	int64_t		n = (int64_t) gp_size_mul(env, x->rows, x->dims);
-	float	   *value = gp_alloc_array(env, n, sizeof(float));
-	double		inverse = inverse_size(env, x->dense, x->type, n);
-
-	GP_EACH(env, k, n, k)
-		value[k] = (float) (inverse * gp_number_at(x->dense, x->type, k));
-	return value;
-}
-
 gp_features *
 gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed)
 {
@@ -141,7 +128,12 @@ gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed)
 	out->dims = x->dims;
 	if (x->csr == NULL)
 	{
-		out->dense = copy_dense(env, x);
+		int64_t		n = (int64_t) gp_size_mul(env, x->rows, x->dims);
+		float	   *value = out->dense = gp_alloc_array(env, n, sizeof(float));
+		double		inverse = inverse_size(env, x->dense, x->type, n);
+
+		GP_EACH(env, k, n, k)
+			value[k] = (float) (inverse * gp_number_at(x->dense, x->type, k));
 		return out;
 	}
 	double	   *weight = column_weights(env, x->csr);

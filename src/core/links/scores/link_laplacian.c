@@ -16,18 +16,6 @@
 #define SMALLEST_ENTRY 1e-6		/* of the kernel: less is what float leaves of a difference */
 #define SMALLEST_WALK 1e-3		/* of DeepWalk's matrix */
 
-/* The coefficients of the kernel for T_0 .. T_steps. */
-static void
-kernel_series(int32_t steps, double *c)
-{
-	double		b = (1.0 + SCALE) / SCALE;
-	double		r = b - sqrt(b * b - 1.0);
-	double		value = 2.0 / (sqrt(b * b - 1.0) * SCALE);
-
-	for (int32_t k = 0; k <= steps; k++, value *= r)
-		c[k] = k == 0 ? value / 2.0 : value;
-}
-
 /* The coefficients of x + x^2 + ... + x^length: x T_k = (T_(k+1) + T_(k-1)) / 2. */
 static void
 walk_series(int32_t length, double *c)
@@ -65,7 +53,12 @@ sum_series(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cu
 	double		of_kernel[GP_LINK_STEPS + 1] = {0.0};
 	double		of_walk[GP_LINK_STEPS + 2] = {0.0};
 
-	kernel_series(f->steps, of_kernel);
+	double		b = (1.0 + SCALE) / SCALE;
+	double		r = b - sqrt(b * b - 1.0);
+	double		coefficient = 2.0 / (sqrt(b * b - 1.0) * SCALE);
+
+	for (int32_t k = 0; k <= f->steps; k++, coefficient *= r)
+		of_kernel[k] = k == 0 ? coefficient / 2.0 : coefficient;
 	walk_series(f->steps, of_walk);
 	gp_link_cut_columns(f, &f->smooth, 0.0, block->sources, block->source, last, next, cuts);
 	for (int32_t k = 1; k <= f->steps; k++)

@@ -21,34 +21,6 @@ enum arc_score
 	ARC_SCORES
 };
 
-/* The scores of one pair, by its ends' degrees and its walks of two and three steps. */
-static void
-write_pattern(double di, double dj, const double *two, const double *three, double *out)
-{
-	double		log_i = log1p(di);
-	double		log_j = log1p(dj);
-	double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
-
-	out[DEGREE_SUM] = log_i + log_j;
-	out[DEGREE_DIFFERENCE] = fabs(log_i - log_j);
-	out[COMMON_NEIGHBOURS] = log1p(two[GP_LINK_COUNT]);
-	out[RESOURCE_ALLOCATION] = log(two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
-	out[SALTON] = two[GP_LINK_COUNT] / mean;
-	out[PATHS_SALTON] = log1p(three[GP_LINK_COUNT] / mean);
-	out[PATHS_FLOW] = log(three[GP_LINK_BY_DEGREE] + LEAST_FLOW);
-}
-
-/* The scores of direction of the arc i -> j, which is cut or not. */
-static void
-write_arc(const gp_link_context *f, int32_t i, int32_t j, double cut, double *out)
-{
-	out[SRC_OUT] = log1p((double) (f->out.start[i + 1] - f->out.start[i]) - cut);
-	out[SRC_IN] = log1p((double) (f->in->start[i + 1] - f->in->start[i]));
-	out[DST_OUT] = log1p((double) (f->out.start[j + 1] - f->out.start[j]));
-	out[DST_IN] = log1p((double) (f->in->start[j + 1] - f->in->start[j]) - cut);
-	out[RECIPROCAL] = gp_link_exists(f->graph, j, i) ? 1.0 : 0.0;
-}
-
 /* Products with the arcs, and the scores of direction. */
 static void
 compute_arcs(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
@@ -70,9 +42,16 @@ compute_arcs(gp_link_context *f, const gp_link_block *block, const gp_link_cut *
 	gp_link_last_product(f, block, f->in, x, sources);
 	GP_EACH(f->env, e, gp_items(f->env, n), e)
 	{
+		int32_t		i = block->source[block->slot[e]];
+		int32_t		j = block->dst[e];
+		double		cut = cuts ? 1.0 : 0.0; /* the arc i -> j */
 		double	   *row = out + e * f->width;
 
-		write_arc(f, block->source[block->slot[e]], block->dst[e], cuts ? 1.0 : 0.0, row);
+		row[SRC_OUT] = log1p((double) (f->out.start[i + 1] - f->out.start[i]) - cut);
+		row[SRC_IN] = log1p((double) (f->in->start[i + 1] - f->in->start[i]));
+		row[DST_OUT] = log1p((double) (f->out.start[j + 1] - f->out.start[j]));
+		row[DST_IN] = log1p((double) (f->in->start[j + 1] - f->in->start[j]) - cut);
+		row[RECIPROCAL] = gp_link_exists(f->graph, j, i) ? 1.0 : 0.0;
 		row[ARC_PATHS] = log1p(paths[e]);
 		row[SHARED_TARGETS] = log1p(targets[e]);
 		row[SHARED_SOURCES] = log1p(sources[e]);
@@ -105,9 +84,22 @@ compute_structure(gp_link_context *f, const gp_link_block *block, const gp_link_
 	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 	{
 		double		lost = cut && cut[e] ? 1.0 : 0.0;	/* of each end's degree */
+		double		di = f->degree[source[e]] - lost;
+		double		dj = f->degree[block->dst[e]] - lost;
+		double		log_i = log1p(di);
+		double		log_j = log1p(dj);
+		double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
+		const double *of_two = two + e * GP_WALK_LANES; /* steps */
+		const double *of_three = three + e * GP_WALK_LANES;
+		double	   *row = out + e * f->width;
 
-		write_pattern(f->degree[source[e]] - lost, f->degree[block->dst[e]] - lost,
-					  two + e * GP_WALK_LANES, three + e * GP_WALK_LANES, out + e * f->width);
+		row[DEGREE_SUM] = log_i + log_j;
+		row[DEGREE_DIFFERENCE] = fabs(log_i - log_j);
+		row[COMMON_NEIGHBOURS] = log1p(of_two[GP_LINK_COUNT]);
+		row[RESOURCE_ALLOCATION] = log(of_two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
+		row[SALTON] = of_two[GP_LINK_COUNT] / mean;
+		row[PATHS_SALTON] = log1p(of_three[GP_LINK_COUNT] / mean);
+		row[PATHS_FLOW] = log(of_three[GP_LINK_BY_DEGREE] + LEAST_FLOW);
 	}
 	gp_free_all(f->env, cut, source, two, three);
 }

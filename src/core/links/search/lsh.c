@@ -34,35 +34,6 @@ band_of(const uint64_t *code, int band, int bits)
 	return (uint32_t) (word & ((UINT64_C(1) << bits) - 1));
 }
 
-/*
- * Sorts the nodes by their bits in one band; key is room for n.  Nodes without
- * a code stand in the first bucket, and are passed over when it is looked at.
- */
-static void
-fill_table(gp_link_tables *t, int band, uint32_t *key)
-{
-	int64_t		n = t->n;
-	int64_t		buckets = INT64_C(1) << t->bits;
-	int32_t    *node = t->node + band * n;
-	int32_t    *start = t->start + band * (buckets + 1);
-	int32_t		sum = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		key[i] = band_of(t->code + i * GP_LINK_CODE_WORDS, band, t->bits);
-	for (int64_t i = 0; i < n; i++)
-		start[key[i] + 1]++;
-	/* start[b + 1] holds where bucket b begins, and grows to where it ends. */
-	for (int64_t b = 0; b < buckets; b++)
-	{
-		int32_t		count = start[b + 1];
-
-		start[b + 1] = sum;
-		sum += count;
-	}
-	for (int64_t i = 0; i < n; i++)
-		node[start[key[i] + 1]++] = (int32_t) i;
-}
-
 gp_link_tables
 gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 {
@@ -77,10 +48,30 @@ gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 	t.start = gp_alloc_zero(env, gp_size_mul(env, t.bands, (INT64_C(1) << t.bits) + 1),
 							sizeof(int32_t));
 	uint32_t   *key = gp_alloc_array(env, n, sizeof(uint32_t));
+	/* Nodes without a code stand in the first bucket, and are passed over when it is looked at. */
 	for (int band = 0; band < t.bands && !env->dry; band++)
 	{
+		int64_t		buckets = INT64_C(1) << t.bits;
+		int32_t    *node = t.node + band * n;
+		int32_t    *start = t.start + band * (buckets + 1);
+		int32_t		sum = 0;
+
 		env->check_interrupts(env);
-		fill_table(&t, band, key);
+		for (int64_t i = 0; i < n; i++)
+		{
+			key[i] = band_of(code + i * GP_LINK_CODE_WORDS, band, t.bits);
+			start[key[i] + 1]++;
+		}
+		/* start[b + 1] holds where bucket b begins, and grows to where it ends. */
+		for (int64_t b = 0; b < buckets; b++)
+		{
+			int32_t		count = start[b + 1];
+
+			start[b + 1] = sum;
+			sum += count;
+		}
+		for (int64_t i = 0; i < n; i++)
+			node[start[key[i] + 1]++] = (int32_t) i;
 	}
 	gp_free(env, key);
 	return t;

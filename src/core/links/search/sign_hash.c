@@ -29,19 +29,6 @@ direction(uint64_t counter)
 	return (float) (sum - 131070) * 2.642851e-5f;	/* sqrt(3) / 65536 */
 }
 
-/* Fills g (any rows x SLICE) with the directions of one word. */
-static void
-fill_directions(gp_device *dev, uint64_t seed, int word, gp_matrix g)
-{
-	float	   *host = gp_alloc_array(dev->env, g.rows * SLICE, sizeof(float));
-	uint64_t	base = gp_hash(gp_hash(seed) + (uint64_t) word);
-
-	for (int64_t k = 0; k < g.rows * SLICE; k++)
-		host[k] = direction(base + (uint64_t) k);
-	dev->upload(dev, g, gp_matrix_wrap(host, g.rows, SLICE, GP_FLOAT));
-	gp_free(dev->env, host);
-}
-
 /* Some rows of the projections, on the host. */
 static void
 read_rows(gp_device *dev, gp_matrix y, const gp_band *band, float *block)
@@ -98,7 +85,14 @@ codes_of(gp_device *dev, gp_matrix q, uint64_t seed)
 	memset(known, 0, gp_items(env, q.rows) * sizeof(bool));
 	for (int word = 0; word < GP_LINK_CODE_WORDS && q.rows > 0; word++)
 	{
-		fill_directions(dev, seed, word, g);
+		/* The directions of one word */
+		uint64_t	base = gp_hash(gp_hash(seed) + (uint64_t) word);
+		float	   *host = gp_alloc_array(env, q.cols * SLICE, sizeof(float));
+
+		for (int64_t k = 0; k < q.cols * SLICE; k++)
+			host[k] = direction(base + (uint64_t) k);
+		dev->upload(dev, g, gp_matrix_wrap(host, q.cols, SLICE, GP_FLOAT));
+		gp_free(env, host);
 		dev->gemm(dev, false, false, 1.0, q, g, 0.0, y);
 		set_signs(dev, y, word, known, code);
 	}
