@@ -68,28 +68,6 @@ walk_weights(gp_env *env, const gp_live_question *q)
 	return weight;
 }
 
-/* The edges to try, with their weights as effects; *n counts them, *left those that would be too
- * much. */
-static gp_live_edge *
-find_edges(gp_env *env, const gp_live_question *q, int64_t most, int64_t *n, int64_t *left)
-{
-	const gp_graph *g = q->graph;
-	double	   *weight = walk_weights(env, q);
-	gp_live_edge *list = gp_alloc_array(env, g->start[g->nodes], sizeof(gp_live_edge));
-	int64_t		found = 0;
-
-	for (int64_t u = 0; u < g->nodes; u++)
-		for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
-			if (weight[k] > 0.0)
-				list[found++] = (gp_live_edge) {(int32_t) u, g->col[k], weight[k]};
-	gp_sort(env, list, found, sizeof(gp_live_edge), compare_effect, NULL);
-	gp_free(env, weight);
-	most = gp_min64(found, most);
-	*n = gp_min64(most, gp_max64(1, ROWS / q->inner));
-	*left = most - *n;
-	return list;
-}
-
 static double
 score_of(gp_device *dev, const gp_live_question *q, int32_t column)
 {
@@ -105,13 +83,26 @@ gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t 
 					  int64_t *n, int64_t *left)
 {
 	gp_env	   *env = dev->env;
-	gp_live_edge *edge = find_edges(env, question, k < INT32_MAX / TRIED_EACH ?
-									gp_max64(TRIED, TRIED_EACH * k) : k, n, left);
-	double		score = score_of(dev, question, column);
+	const gp_graph *g = question->graph;
+	double	   *weight = walk_weights(env, question);
+	gp_live_edge *edge = gp_alloc_array(env, g->start[g->nodes], sizeof(gp_live_edge));
+	int64_t		most = k < INT32_MAX / TRIED_EACH ? gp_max64(TRIED, TRIED_EACH * k) : k;
+	int64_t		found = 0;
 
+	/* The edges to try are those of most weight; *left counts those that would be too much. */
+	for (int64_t u = 0; u < g->nodes; u++)
+		for (int64_t e = g->start[u]; e < g->start[u + 1]; e++)
+			if (weight[e] > 0.0)
+				edge[found++] = (gp_live_edge) {(int32_t) u, g->col[e], weight[e]};
+	gp_sort(env, edge, found, sizeof(gp_live_edge), compare_effect, NULL);
+	gp_free(env, weight);
+	most = gp_min64(found, most);
+	*n = gp_min64(most, gp_max64(1, ROWS / question->inner));
+	*left = most - *n;
+	double		score = score_of(dev, question, column);
 	for (int64_t e = 0; e < *n; e++)
 	{
-		gp_graph   *graph = gp_graph_without(env, question->graph, 1, &edge[e].src, &edge[e].dst);
+		gp_graph   *graph = gp_graph_without(env, g, 1, &edge[e].src, &edge[e].dst);
 		gp_live_question without = *question;
 
 		without.graph = graph;

@@ -23,16 +23,6 @@ typedef struct row_chunks
 	int64_t		chunks;
 } row_chunks;
 
-static row_chunks
-cut_rows(const gp_csr *s, int64_t weight)
-{
-	row_chunks	c = {s, gp_max64(weight, 1), 0};
-
-	if (s->rows > 0)
-		c.chunks = (gp_csr_entries(s) + s->rows - 1) / c.weight + 1;
-	return c;
-}
-
 /* The first row of a chunk; weights ascend with the rows. */
 static int64_t
 chunk_start(const row_chunks *c, int64_t chunk)
@@ -67,12 +57,6 @@ typedef struct sparse_job
 	int64_t		block;			/* columns of c in a tile */
 	const gp_simd_ops *ops;
 } sparse_job;
-
-static const void *
-value_at(const gp_csr *s, int64_t entry)
-{
-	return (const char *) s->value + entry * (int64_t) gp_type_size(s->type);
-}
 
 /* A chunk of rows and a block of columns of c = alpha s b + beta c. */
 static void
@@ -114,9 +98,11 @@ gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double b
 	if (longest > most)
 		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
 	job.block = gp_min64(block, b.cols);
-	job.chunks = cut_rows(s, gp_min64(TILE_GATHER / job.block,
-									  gp_max64((gp_csr_entries(s) + s->rows) / 16,
-											   TILE_LEAST / job.block)));
+	int64_t		weight = gp_min64(TILE_GATHER / job.block,
+								  gp_max64((gp_csr_entries(s) + s->rows) / 16,
+										   TILE_LEAST / job.block));
+	job.chunks = (row_chunks) {s, gp_max64(weight, 1), 0};
+	job.chunks.chunks = (gp_csr_entries(s) + s->rows - 1) / job.chunks.weight + 1;
 	int64_t		blocks = (c.cols + job.block - 1) / job.block;
 	gp_cpu_run(dev, spmm_tile, &job, job.chunks.chunks * blocks);
 }
@@ -148,7 +134,8 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 {
 	const gp_csr *s = job->s;
 	int64_t		entries = s->start[row + 1] - s->start[row];
-	int64_t		line = 64 / (int64_t) gp_type_size(s->type);
+	int64_t		size = (int64_t) gp_type_size(s->type);
+	int64_t		line = 64 / size;
 	union
 	{
 		float		f[RUN_COLUMNS];
@@ -162,7 +149,7 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 			int64_t		e = job->order[k];
 
 			job->out[e] = job->ops->sparse_dot(entries, s->col + s->start[row],
-											   value_at(s, s->start[row]),
+											   (char *) s->value + s->start[row] * size,
 											   gp_matrix_at(job->b, 0, job->col[e]), job->b.ld);
 		}
 		return;

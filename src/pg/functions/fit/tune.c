@@ -36,17 +36,6 @@ named_candidates(const tuner *t, const gnngp_texts *kernels, int *n)
 	return candidates;
 }
 
-/* Compares one candidate. */
-static void
-try_candidate(const tuner *t, const gp_problem *problem, gp_candidate *c)
-{
-	gnngp_compare(t->env, true, problem, c->program ? NULL : c->kernel, c);
-	if (c->problem == NULL)
-		return;
-	c->seconds = NAN;
-	ereport(NOTICE, (errmsg("kernel \"%s\" is skipped: %s", c->kernel, c->problem)));
-}
-
 /* What a candidate is ordered by, the larger the better. */
 static double
 criterion(const tuner *t, const gp_candidate *c)
@@ -109,7 +98,15 @@ GNNGP_FUNCTION(gnngp_tune)
 		candidates = gp_candidates(t.env, &problem, &n);
 	problem.shared = gp_candidates_share(t.env, &problem, candidates, n);
 	for (int i = 0; i < n; i++)
-		try_candidate(&t, &problem, &candidates[i]);
+	{
+		gp_candidate *c = &candidates[i];
+
+		gnngp_compare(t.env, true, &problem, c->program ? NULL : c->kernel, c);
+		if (c->problem == NULL)
+			continue;
+		c->seconds = NAN;
+		ereport(NOTICE, (errmsg("kernel \"%s\" is skipped: %s", c->kernel, c->problem)));
+	}
 	if (!t.by_likelihood && gp_candidates_best(candidates, n) >= 0)
 		t.best = candidates[gp_candidates_best(candidates, n)].kernel;
 	gp_candidate **ordered = palloc(sizeof(gp_candidate *) * n);

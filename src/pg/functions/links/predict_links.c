@@ -243,10 +243,14 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	return node;
 }
 
-/* Emits the best pairs of the nodes that were given. */
-static void
-predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given)
+/* gp_predict_links(model, id or nodes, k, candidates, among) */
+GNNGP_FUNCTION(gnngp_predict_links)
 {
+	link_predict p;
+	int			guc_level = gnngp_output_level();
+
+	open_call(fcinfo, &p);
+	gnngp_given_ids given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	gnngp_given_ids among = {.all = PG_ARGISNULL(ARG_AMONG)};
 	int32	   *other = NULL;
 	int64		others = 0;
@@ -257,40 +261,30 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	int64		n;
 
 	if (!among.all)
-		among = gnngp_given_list_argument(p->model, fcinfo, ARG_AMONG, "among");
-	if (among.all && candidates == GP_CANDIDATES_AUTO && k <= p->model->link.settings.keep)
+		among = gnngp_given_list_argument(p.model, fcinfo, ARG_AMONG, "among");
+	if (among.all && candidates == GP_CANDIDATES_AUTO && k <= p.model->link.settings.keep)
 	{
-		answer_from_kept(p, given, k);
-		return;
+		answer_from_kept(&p, &given, k);
+		AtEOXact_GUC(false, guc_level);
+		return (Datum) 0;
 	}
-	p->open = gnngp_links_open(p->model, !given->all && given->n <= BRIEF);
-	int32	   *node = choose_nodes(p, given, &n);
+	p.open = gnngp_links_open(p.model, !given.all && given.n <= BRIEF);
+	int32	   *node = choose_nodes(&p, &given, &n);
 	if (!among.all)
-		other = choose_nodes(p, &among, &others);
+		other = choose_nodes(&p, &among, &others);
 	if (!among.all && others == 0)
 		n = 0;
-	gp_links_share(p->open->links, gnngp_setting_threads());
+	gp_links_share(p.open->links, gnngp_setting_threads());
 	if (other)
-		gp_links_among(p->open->links, others, other);
+		gp_links_among(p.open->links, others, other);
 	if (n > 0)
-		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
-					  (gp_link_candidates) candidates, emit_row, p);
+		gp_links_best(p.open->links, n, node, Min(k, p.open->ids.n),
+					  (gp_link_candidates) candidates, emit_row, &p);
 	/* The model is kept for the next call, which may be of other nodes. */
 	if (other)
-		gp_links_among(p->open->links, 0, NULL);
-	gp_free_all(p->open->env, node, other);
-	gnngp_links_close(p->open);
-}
-
-/* gp_predict_links(model, id or nodes, k, candidates, among) */
-GNNGP_FUNCTION(gnngp_predict_links)
-{
-	link_predict p;
-	int			guc_level = gnngp_output_level();
-
-	open_call(fcinfo, &p);
-	gnngp_given_ids given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
-	predict_links(fcinfo, &p, &given);
+		gp_links_among(p.open->links, 0, NULL);
+	gp_free_all(p.open->env, node, other);
+	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

@@ -37,7 +37,7 @@ class_array(FunctionCallInfo fcinfo)
 }
 
 static void
-read_labels(gnngp_live_call *c)
+read_given(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	bool		regression = c->model->classes == 0;
@@ -47,6 +47,13 @@ read_labels(gnngp_live_call *c)
 	char	  **class = NULL;	/* NULL for a label that is taken away */
 	int			values = 0;
 
+	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
+		c->given = gnngp_given_list_argument(c->model, fcinfo, ARG_GIVEN_NODES, "given_nodes");
+	for (int64 k = 0; k < c->given.n; k++)
+		if (c->given.id[k].null)
+			gnngp_raise(NULL_VALUE_NOT_ALLOWED, "To remove a label, pass NULL among the labels.",
+						"given_nodes must not contain NULL");
+	(void) gnngp_live_call_number(c, &c->given, "given_nodes");
 	if (!PG_ARGISNULL(ARG_GIVEN_CLASSES))
 		class = gnngp_array_texts(class_array(fcinfo), &classes);
 	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
@@ -81,21 +88,6 @@ read_labels(gnngp_live_call *c)
 			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Values must be finite.",
 						"a value of given_values is %g", label->target);
 	}
-}
-
-static void
-read_given(gnngp_live_call *c)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-
-	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
-		c->given = gnngp_given_list_argument(c->model, fcinfo, ARG_GIVEN_NODES, "given_nodes");
-	for (int64 k = 0; k < c->given.n; k++)
-		if (c->given.id[k].null)
-			gnngp_raise(NULL_VALUE_NOT_ALLOWED, "To remove a label, pass NULL among the labels.",
-						"given_nodes must not contain NULL");
-	(void) gnngp_live_call_number(c, &c->given, "given_nodes");
-	read_labels(c);
 }
 
 /* ---- the question ---- */
