@@ -345,6 +345,31 @@ SELECT col, encoding FROM gp_columns('dues') WHERE tab = 'dues'::regclass;
 DELETE FROM dues WHERE id > 560;
 UPDATE settled SET at = dues.at + interval '9 hours' FROM dues WHERE id = dues;
 SELECT encoding FROM gp_columns('dues') WHERE col = 'paid' AND tab = 'dues'::regclass;
+-- Nor what adds up a part of the rows two tables away, nor a status that changes when none came for a while
+CREATE TABLE members (id integer PRIMARY KEY, points integer, rating numeric, level text);
+CREATE TABLE badges (id integer PRIMARY KEY, member integer NOT NULL REFERENCES members);
+CREATE TABLE stays (badge integer NOT NULL REFERENCES badges, at timestamptz NOT NULL, hours integer);
+INSERT INTO members SELECT generate_series(1, 400);
+INSERT INTO badges SELECT id, id FROM members;
+INSERT INTO stays SELECT id, day, id % 5 * 9 + (hashint4(id + 1000 * k) & 15) FROM members, generate_series(0, 120) AS k,
+    LATERAL (SELECT '2024-01-01'::timestamptz + (id % 3 + 3 * k) * interval '1 day' AS day) AS d WHERE id <= 360 AND day <= '2024-02-01'::timestamptz + (hashint4(id) & 511) * interval '1 day';
+UPDATE members AS m SET (points, rating, level) = (SELECT coalesce(floor(sum(hours) / 10), 0), round(avg(hours), 1), CASE WHEN max(at) < '2024-10-01' THEN 'lapsed' WHEN count(*) > 90 THEN 'gold' ELSE 'basic' END FROM stays WHERE badge = m.id);
+SELECT gp_create_graph('members', tables => '{members,badges,stays}');
+SELECT gp_create_task('lapses', 'members', 'members', horizon => '60 days', every => '30 days', filter => 'EXISTS (SELECT FROM leaks_test.stays s WHERE s.badge = e.id AND s.at > t - interval ''3 days'' AND s.at <= t)',
+    target => 'NOT EXISTS (SELECT FROM leaks_test.stays s WHERE s.badge = e.id AND s.at > t + horizon - interval ''3 days'' AND s.at <= t + horizon)');
+SELECT loo_score < 0.1 AS blind FROM gp_fit('lapses', landmarks => 100);
+SELECT col, encoding FROM gp_columns('members') WHERE tab = 'members'::regclass;
+-- What says when all rows came, or at whose rows all ended at once, is kept
+CREATE TABLE sensors (id integer PRIMARY KEY, series text, site text);
+CREATE TABLE readings (sensor integer NOT NULL REFERENCES sensors, at timestamptz NOT NULL);
+INSERT INTO sensors SELECT i, CASE WHEN i <= 60 THEN 'old' ELSE 'new' END FROM generate_series(1, 120) AS i;
+INSERT INTO readings SELECT id, '2024-01-01'::timestamptz + (3 * id + 5 * k) * interval '1 day' FROM sensors, generate_series(0, 9) AS k;
+INSERT INTO sensors SELECT i, NULL, CASE WHEN i <= 160 THEN 'shut' ELSE 'open' END FROM generate_series(121, 240) AS i;
+SELECT gp_create_graph('sensors', tables => '{sensors,readings}');
+SELECT col, encoding FROM gp_columns('sensors') WHERE tab = 'sensors'::regclass;
+DELETE FROM readings;
+INSERT INTO readings SELECT id, '2024-01-01'::timestamptz + ((hashint4(id) & 63) + 5 * k) * interval '1 day' FROM sensors, generate_series(0, 100) AS k WHERE id > 120 AND (hashint4(id) & 63) + 5 * k <= CASE site WHEN 'shut' THEN 200 ELSE 400 END + id % 3;
+SELECT col, encoding FROM gp_columns('sensors') WHERE tab = 'sensors'::regclass;
 -- What is the same in all rows is no mean of theirs
 CREATE TABLE wares (id integer PRIMARY KEY, price numeric);
 CREATE TABLE sold (ware integer NOT NULL REFERENCES wares, at timestamptz NOT NULL, price numeric);
@@ -389,7 +414,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

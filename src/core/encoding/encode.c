@@ -240,7 +240,7 @@ gp_encoded_describe(const gp_encoded *encoded, char *way, size_t way_room, char 
 		[GP_ENCODED_LATER] = "later than its row's time: it is written afterwards, unless times has null for it",
 		[GP_ENCODED_FILLED] = "NULL in the newest rows: it is filled in later, unless times has null for it",
 		[GP_ENCODED_WITHIN] = NULL,
-		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, or adds them up, unless times has null for it",
+		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, adds them up, or says how new they are, unless times has null for it",
 		[GP_ENCODED_REWRITTEN] = "the newest rows have a value that old ones lack: it is written again, unless times has null for it"
 	};
 	bool		is_number = gp_encoded_numbers(encoded) > 0;

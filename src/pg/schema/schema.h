@@ -87,7 +87,7 @@ typedef struct gnngp_schema
 	gnngp_schema_relation *relation;
 	int			nrollups;
 	struct gnngp_rollup *rollup;	/* children that are part of their parents' rows */
-	int		  **totals;			/* of each table, once they are looked for (reading/totals.c) */
+	const char ***totals;		/* of each table, once they are looked for (reading/totals.c) */
 	/* of each relation, once that is asked: 1: rows come to have its key later, -1: not */
 	int8	   *later;
 	const char **times;			/* the argument times as hints have it so far (schema_times.c) */

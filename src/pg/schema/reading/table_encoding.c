@@ -85,7 +85,7 @@ gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 	l.encoder = gp_encoder_create(s->env, l.joined->ncells, kind,
 								  l.visible < 0 ? before : before - 1, known);
 	for (int i = 0; i < l.joined->ncells; i++)
-		if (gnngp_cell_totals(s, &l.joined->cell[i]) >= 0)
+		if (gnngp_cell_totals(s, &l.joined->cell[i]))
 			gp_encoder_total(l.encoder, i);
 	l.identity = gnngp_query_add_text(&j->query, INT8OID, identity_of(t));
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);

@@ -380,27 +380,31 @@ rollup_number(const gnngp_schema *s, gnngp_rollup *u, StringInfo list)
 				.name = key->column.name}, "count(*)::pg_catalog.float8");
 }
 
-/* Starts what is rolled up: the children are d, and their keys the first that are selected. */
+/*
+ * Starts what is rolled up: the children, or what refers to them by a farther relation, are d, and
+ * the children's keys the first that are selected.
+ */
 static gnngp_join *
-open_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u, StringInfo list)
+open_rollup(const gnngp_schema *s, int relation, int farther, gnngp_rollup *u, StringInfo list)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
-	gnngp_join *j = gnngp_join_open(s, r->child);
+	gnngp_join *j = gnngp_join_open(s, farther < 0 ? r->child : s->relation[farther].child);
 	StringInfoData keys;
 
+	j->root = "d";
+	gnngp_join_row(j);
 	*u = (gnngp_rollup) {.relation = relation,
+		.child = farther < 0 ? j->root : join_parent(j, farther, j->root, NULL, 1),
 		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
 	initStringInfo(list);
 	initStringInfo(&keys);
 	for (int i = 0; i < r->n; i++)
 	{
-		appendStringInfo(list, "%sd.%s AS k%d", i > 0 ? ", " : "",
+		appendStringInfo(list, "%s%s.%s AS k%d", i > 0 ? ", " : "", u->child,
 						 s->table[r->child].column[r->from[i]].column.quoted, i);
 		appendStringInfo(&keys, "%s%d", i > 0 ? ", " : "", i + 1);
 	}
 	u->keys = keys.data;
-	j->root = "d";
-	gnngp_join_row(j);
 	return j;
 }
 
@@ -410,7 +414,7 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *parent = &s->table[r->parent];
 	StringInfoData list;
-	gnngp_join *j = open_rollup(s, relation, u, &list);
+	gnngp_join *j = open_rollup(s, relation, -1, u, &list);
 
 	if (parent->time >= 0)
 		j->as_of = gnngp_known_expression(parent, "o");
@@ -435,7 +439,7 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 void
 gnngp_find_rollups(gnngp_schema *s)
 {
-	s->totals = palloc0(sizeof(int *) * Max(s->ntables, 1));
+	s->totals = palloc0(sizeof(char **) * Max(s->ntables, 1));
 	s->later = palloc0(sizeof(int8) * Max(s->nrelations, 1));
 	s->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
@@ -460,8 +464,9 @@ rollup_condition(const gnngp_schema *s, const gnngp_schema_relation *r, const ch
 
 /* The condition that children are of rows that are drawn or asked for: no others are grouped. */
 static const char *
-rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
+rolled_up_rows(const gnngp_join *j, const gnngp_rollup *u)
 {
+	const gnngp_schema_relation *r = &j->schema->relation[u->relation];
 	const gnngp_schema_table *t = &j->schema->table[r->parent];
 	const char *rows = psprintf("%s s", t->table.quoted);
 	StringInfoData keys;
@@ -476,18 +481,16 @@ rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 	if (j->sample[0])
 		rows = psprintf("(SELECT %s FROM %s%s OFFSET 0) s", keys.data, t->table.quoted, j->sample);
 	return psprintf(" WHERE EXISTS (SELECT FROM %s WHERE %s%s%s)", rows,
-					gnngp_join_equals(j->schema, r, "d", "s"), j->asked[0] ? " AND " : "", j->asked);
+					gnngp_join_equals(j->schema, r, u->child, "s"), j->asked[0] ? " AND " : "", j->asked);
 }
 
 /* Joins what is rolled up, by an alias. */
 static void
 join_rolled_up(gnngp_join *j, const gnngp_rollup *u, const char *alias)
 {
-	const gnngp_schema_relation *r = &j->schema->relation[u->relation];
-
 	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", u->select,
-					 u->tables, rolled_up_rows(j, r), u->keys, alias,
-					 rollup_condition(j->schema, r, alias));
+					 u->tables, rolled_up_rows(j, u), u->keys, alias,
+					 rollup_condition(j->schema, &j->schema->relation[u->relation], alias));
 }
 
 /* Adds the cells of what is rolled up. */
@@ -500,26 +503,30 @@ add_rollup(gnngp_join *j, const gnngp_rollup *u, int encoding, const char *alias
 }
 
 int
-gnngp_join_totals(gnngp_join *j, int relation)
+gnngp_join_totals(gnngp_join *j, int relation, int farther)
 {
 	gnngp_rollup u;
 	StringInfoData list;
-	gnngp_join *d = open_rollup(j->schema, relation, &u, &list);
+	gnngp_join *d = open_rollup(j->schema, relation, farther, &u, &list);
+	const char *time = NULL;
 
-	if (j->schema->table[d->table].time < 0)
+	if (j->schema->table[d->table].time >= 0)
+		/* A fact of a day may be as early as its row of that day. */
+		time = gnngp_time_expression(&j->schema->table[d->table], "d");
+	else if (farther < 0)
 		gnngp_join_parents(d, relation);
 	if (d->visible.len == 0)
 		return -1;
+	if (time == NULL)
+		time = psprintf("greatest(%s)", d->visible.data);
 	rollup_number(j->schema, &u, &list);
 	rollup_row(&u, &list, &d->joined[0], MEAN_OF_DIFFERENT, true);
-	/* A fact of a day may be as early as its row of that day. */
-	appendStringInfo(&list, ", max(%s) AS v", j->schema->table[d->table].time >= 0 ?
-					 gnngp_time_expression(&j->schema->table[d->table], "d") :
-					 psprintf("greatest(%s)", d->visible.data));
+	appendStringInfo(&list, ", min(%s) AS u, max(%s) AS v", time, time);
 	u.select = list.data;
 	u.tables = psprintf("%s d%s", j->schema->table[d->table].table.quoted, d->tables.data);
 	join_rolled_up(j, &u, "r");
 	add_rollup(j, &u, -1, "r");
+	(void) gnngp_query_add(&j->query, TIMESTAMPTZOID, "r.u");
 	return gnngp_query_add(&j->query, TIMESTAMPTZOID, "r.v");
 }
 

@@ -46,6 +46,7 @@ typedef struct gnngp_joined
 typedef struct gnngp_rollup
 {
 	int			relation;
+	const char *child;			/* what refers by it is called */
 	int			ncells;
 	gnngp_cell_source *cell;
 	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
@@ -109,11 +110,12 @@ extern void gnngp_join_rollups(gnngp_join *j);
 extern void gnngp_join_rollup(gnngp_join *j, int rollup);
 
 /*
- * Adds how many children a row has by a relation, the sum of each number of theirs, and the mean
- * where it differs, whatever their times.  Returns the query's column of the time of the last one;
+ * Adds how many children a row has by a relation, or what refers to these by a farther one (-1:
+ * none), the sum of each number of theirs, and the mean where it differs, whatever their times.
+ * Returns the query's column of the time of the last one, before which that of the first stands;
  * -1: they have none, and nothing is added.
  */
-extern int	gnngp_join_totals(gnngp_join *j, int relation);
+extern int	gnngp_join_totals(gnngp_join *j, int relation, int farther);
 
 /*
  * What is joined from here on counts only where it is there at the latest time of the rows so far:
@@ -150,10 +152,10 @@ extern int	gnngp_join_visible(gnngp_join *j);
 /* ---- columns that are totals of facts (totals.c) ---- */
 
 /*
- * The relation whose rows the column of a cell counts or adds up, those that are later than its own
- * row, too; -1: none.
+ * The name of the rows that the column of a cell follows from, those that are later than its own
+ * row, too; NULL: none.
  */
-extern int	gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_source *cell);
+extern const char *gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_source *cell);
 
 /* ---- how tables are encoded (table_encoding.c) ---- */
 

@@ -451,12 +451,12 @@ notice_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_enc
 	const gnngp_schema *s = r->schema;
 	const char *of = p->table >= 0 ? NULL :
 		s->table[s->relation[p->relation].parent].table.name;
-	int			totals = gnngp_cell_totals(s, &p->cell[e->column]);
+	const char *totals = gnngp_cell_totals(s, &p->cell[e->column]);
 
 	gnngp_notice_later(s, &p->cell[e->column],
 					   e->way == GP_ENCODED_TOTAL ?
-					   psprintf("It counts the rows that refer to it by %s, or adds them up, those of later times, too.",
-								s->relation[totals].name) :
+					   psprintf("It counts the rows that refer to it by %s, adds them up, or says how new the last is, those of later times, too.",
+								totals) :
 					   e->way == GP_ENCODED_REWRITTEN ?
 					   "Most of the newest rows have one value, and few of the old ones: a status that is written again looks like that." :
 					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
