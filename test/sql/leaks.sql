@@ -39,6 +39,17 @@ INSERT INTO talks SELECT id FROM customers WHERE status = 'gone' AND id % 7 < 5;
 SELECT gp_create_graph('talks', tables => '{customers,orders,talks}', exclude => '{orders.won,customers.status,customers.total}');
 SELECT churn('talked', 'talks');
 SELECT labelled > 500 FROM gp_fit('talked', landmarks => 100);
+-- Or such as of the lodgers of a room, where their number is the answer, be it values or many classes of few rows
+CREATE TABLE rooms (id integer PRIMARY KEY, at timestamptz NOT NULL, taken integer);
+CREATE TABLE lodgers (room integer NOT NULL REFERENCES rooms);
+INSERT INTO rooms SELECT i, '2024-01-01'::timestamptz + i * interval '1 day', CASE WHEN i <= 400 THEN h + h * h / 4 END FROM generate_series(1, 410) AS i, LATERAL (SELECT (hashint4(i) & 65535) % 30 AS h) AS r;
+INSERT INTO lodgers SELECT id FROM rooms, generate_series(1, coalesce(taken, 9));
+SELECT gp_create_graph('rooms', tables => '{rooms,lodgers}');
+SELECT gp_create_task('taken', 'rooms', target => 'rooms.taken');
+\set VERBOSITY terse
+SELECT task FROM gp_fit('taken', landmarks => 100);
+SELECT task FROM gp_fit('taken', 'values', landmarks => 100, task => 'regression');
+\set VERBOSITY default
 -- The answer of a column task in another column of the row
 ALTER TABLE orders ADD refund real;
 UPDATE orders SET refund = amount WHERE won;

@@ -185,10 +185,11 @@ extern int32_t gp_task_columns_facts_first(const gp_task_columns *columns, int32
 
 /*
  * How much of the labels, which the first rows have, some neighbouring columns tell alone by least
- * squares, each half of the rows fitted on the other: of values the share of their variance; of
- * classes twice the area under the ROC curve, less one, of the class that they tell best.  Rows as
- * of since and later are looked at, a sample of many.  0 where there are too few rows, or more
- * columns than one column of a table has.
+ * squares, each half of the rows fitted on the other: of values the share of their variance, or of
+ * that of their logarithms; of classes twice the area under the ROC curve, less one, of the class
+ * that they tell best.  More than two classes are values as well: integers are in their order.
+ * The largest of these counts.  Rows as of since and later are looked at, a sample of many.  0
+ * where there are too few rows, or more columns than one column of a table has.
  */
 extern double gp_task_columns_explained_share(gp_task_columns *columns,
 											  const gp_facts_labels *labels,

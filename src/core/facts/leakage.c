@@ -112,19 +112,28 @@ cross_fit(gp_task_columns *f, const looked *l, int32_t first, int32_t width, con
 	fit_half(f, l, 1, first, width, y, fitted);
 }
 
-/* The share of the variance of values that the columns explain. */
+/* A value, or the place of a class in their order; of it the logarithm, as columns have numbers. */
 static double
-told_of_values(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, int32_t first,
-			   int32_t width, double *y, double *fitted)
+value_of(const gp_facts_labels *labels, int64_t row, bool logarithm)
+{
+	double		value = labels->label ? (double) labels->label[row] : labels->target[row];
+
+	return logarithm ? copysign(log1p(fabs(value)), value) : value;
+}
+
+/* The share of the variance of values, or of their logarithms, that the columns explain. */
+static double
+told_of_values(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, bool logarithm,
+			   int32_t first, int32_t width, double *y, double *fitted)
 {
 	double		mean = 0.0;
 	double		variance = 0.0;
 	double		error = 0.0;
 
 	for (int64_t i = 0; i < l->n; i++)
-		mean += labels->target[l->row[i]] / (double) l->n;
+		mean += value_of(labels, l->row[i], logarithm) / (double) l->n;
 	for (int64_t i = 0; i < l->n; i++)
-		y[i] = labels->target[l->row[i]] - mean;
+		y[i] = value_of(labels, l->row[i], logarithm) - mean;
 	cross_fit(f, l, first, width, y, fitted);
 	for (int64_t i = 0; i < l->n; i++)
 	{
@@ -169,9 +178,9 @@ gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *label
 	double		told = 0.0;
 	bool		enough = l.n >= FEWEST_ROWS && width <= MOST_COLUMNS;
 
-	if (enough && labels->label == NULL)
-		told = fmax(told, told_of_values(f, &l, labels, first, width, y, fitted));
-	else if (enough)
+	for (int k = 0; enough && k < 2 && (labels->label == NULL || labels->nclasses > 2); k++)
+		told = fmax(told, told_of_values(f, &l, labels, k == 1, first, width, y, fitted));
+	if (enough && labels->label)
 		for (int32_t c = labels->nclasses == 2; c < labels->nclasses && c < GP_ENCODED_HOT; c++)
 			told = fmax(told, told_of_class(f, &l, labels, c, first, width, y, fitted, is));
 	gp_free_all(env, is, fitted, y, l.row);
