@@ -326,4 +326,17 @@ INSERT INTO finds SELECT i, 1 + i % 90, timestamp '2024-03-01' + i * interval '1
 INSERT INTO finds VALUES (0, 99, '4714-11-24 BC', '4714-11-24 BC'), (-1, 98, '294276-12-31 23:59', '294276-12-31 23:59');
 SELECT labelled > 100 FROM gp_fit('found', landmarks => 100);
 SELECT gp_drop_graph('eras');
+-- Of many rows a sample is looked at besides their times, be they in partitions
+CREATE TABLE clicks (id integer, at timestamptz NOT NULL, kind integer) PARTITION BY RANGE (id);
+CREATE TABLE clicks1 PARTITION OF clicks FOR VALUES FROM (1) TO (60001);
+CREATE TABLE clicks2 PARTITION OF clicks FOR VALUES FROM (60001) TO (150001);
+INSERT INTO clicks SELECT i, '2024-01-01'::timestamptz + i * interval '1 minute', i % 7 FROM generate_series(1, 150000) AS i;
+ANALYZE clicks1;
+ANALYZE clicks2;
+SELECT gp_create_graph('clicks', tables => '{clicks}');
+BEGIN;
+SELECT col, columns FROM gp_columns('clicks') WHERE col = 'kind';
+SELECT sum(seq_tup_read) < 200000 AS sampled FROM pg_stat_xact_user_tables WHERE relname ~ '^clicks';
+COMMIT;
+SELECT gp_drop_graph('clicks');
 DROP SCHEMA shapes CASCADE;

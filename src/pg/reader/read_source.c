@@ -10,6 +10,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "pg/catalog/column_types.h"
 #include "read_source.h"
 #include "reader.h"
@@ -110,15 +111,23 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 int64
 gnngp_table_rows(const gnngp_table *table)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table->oid));
-	float4		rows = 0;
+	double		rows = 0;
+	ListCell   *cell;
 
-	if (HeapTupleIsValid(tuple))
+	/* Of a partitioned table only its partitions are sure to be counted. */
+	foreach(cell, get_rel_relkind(table->oid) == RELKIND_PARTITIONED_TABLE ?
+			find_all_inheritors(table->oid, NoLock, NULL) : list_make1_oid(table->oid))
 	{
-		rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		Form_pg_class class = (Form_pg_class) GETSTRUCT(tuple);
+		if (class->relkind != RELKIND_PARTITIONED_TABLE)
+			rows += Max(class->reltuples, 0);
 		ReleaseSysCache(tuple);
 	}
-	return rows > 0 ? (int64) rows : 0;
+	return (int64) rows;
 }
 
 const char *

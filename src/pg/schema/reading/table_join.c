@@ -85,7 +85,8 @@ gnngp_join_sample(gnngp_join *j, int64 many, int64 drawn)
 	char		kind = get_rel_relkind(table->oid);
 	int64		rows = gnngp_table_rows(table);
 
-	if (rows < many || (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW))
+	if (rows < many || (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW &&
+						kind != RELKIND_PARTITIONED_TABLE))
 		return;
 	j->sample = psprintf(" TABLESAMPLE BERNOULLI (%g) REPEATABLE (1)",
 						 100.0 * (double) drawn / (double) rows);
