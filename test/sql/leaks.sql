@@ -76,6 +76,30 @@ SELECT gp_create_graph('coins', tables => '{owners,coins}');
 SELECT gp_create_task('coin', 'coins', target => 'coins.y');
 SELECT loo_score < 0.03 AS blind FROM gp_fit('coin', landmarks => 100);
 SELECT gp_drop_graph('coins');
+-- Labels of a table, or of an expression, are facts of what shares a parent with their entity, one and two keys away
+CREATE TABLE towns (id integer PRIMARY KEY);
+CREATE TABLE keepers (id integer PRIMARY KEY, town_id integer NOT NULL REFERENCES towns);
+CREATE TABLE pets (id integer PRIMARY KEY, keeper_id integer NOT NULL REFERENCES keepers);
+CREATE TABLE tosses (pet_id integer NOT NULL REFERENCES pets, at timestamptz NOT NULL, coin boolean, kept boolean, shared boolean);
+INSERT INTO towns SELECT generate_series(1, 6);
+INSERT INTO keepers SELECT id, 1 + id % 6 FROM generate_series(1, 60) AS id;
+INSERT INTO pets SELECT id, 1 + id % 60 FROM generate_series(1, 120) AS id;
+INSERT INTO tosses SELECT p.id, '2020-01-01'::timestamptz + k * interval '10 days', hashint4(120 * k + p.id) > 0,
+    hashint4(60 * ((k - 1) / 3) + keeper_id) > 0, hashint4(60 * ((k - 1) / 6) + town_id) > 0
+FROM pets AS p JOIN keepers AS o ON o.id = keeper_id, generate_series(1, 30) AS k;
+SELECT gp_create_graph('tosses', tables => '{towns,keepers,pets,tosses}', exclude => '{tosses.kept,tosses.shared}');
+SELECT gp_create_task('thrown', 'tosses', 'pets', '(SELECT coin FROM tosses WHERE pet_id = e.id AND at > t AND at <= t + horizon)', horizon => '10 days');
+INSERT INTO tosses SELECT id, '2020-11-06' FROM pets;
+SELECT gp_create_graph('pets', tables => '{towns,keepers,pets}');
+SELECT gp_create_task(y, 'pets', labels => 'tosses', entity => 'pet_id', target => y, time_column => 'at', horizon => h::interval)
+FROM (VALUES ('coin', '10 days'), ('kept', '30 days'), ('shared', '10 days')) AS asked (y, h);
+-- Coins tell nothing of others, nor do those of a month while it lasts; those of a town do
+SELECT y, loo_score < 0.05 AS blind, loo_score > 0.6 AS told FROM unnest('{coin,kept,shared,thrown}'::text[]) AS y, gp_fit(y, landmarks => 100, live => true);
+SELECT count(*) FROM gp_predict('shared', class => 'true') AS s JOIN gp_predict_live('shared', ARRAY(SELECT id FROM pets), class => 'true', as_of => '2020-11-06') AS l
+USING (node) WHERE abs(s.score - l.score) < 1e-4;
+SELECT relation FROM gp_explain('shared', 7, k => 100) WHERE relation LIKE 'earlier%' GROUP BY relation ORDER BY relation COLLATE "C";
+SELECT gp_drop_graph('tosses');
+SELECT gp_drop_graph('pets');
 -- A view without a time shows the answers of its table, though no row lacks one
 CREATE VIEW twin_answers AS SELECT id AS twin_id, y AS answer FROM twins;
 SELECT gp_create_graph('twin_answers', tables => '{owners,twins,twin_answers}', keys => '{"twin_answers.twin_id": "twins.id"}');

@@ -160,6 +160,21 @@ extern void gp_scan_labels(gp_task_columns *columns, int32_t facts, const int32_
 						   const gp_facts_target *target, const gp_facts_labels *labels);
 
 /*
+ * The same of labels by other keys than their entities, such as what these refer to.  Such a key
+ * has the labels of so many entities, each from the time on when the entity is known to have it.
+ */
+typedef struct gp_answering
+{
+	int32_t		key;
+	int32_t		entity;			/* of the labels */
+	gp_time		from;
+} gp_answering;
+
+extern void gp_scan_answers(gp_task_columns *columns, int32_t facts, const int32_t *key,
+							const gp_facts_target *target, const gp_facts_labels *labels,
+							int64_t n, const gp_answering *answering);
+
+/*
  * How fresh labels are at the rows that do not train, compared with those that do.  Where they are
  * old, such as in a table of labels whose last years are to be predicted, a model that has learnt
  * to look at the last answer looks at an old one: the facts of labels are then better left out.

@@ -164,6 +164,17 @@ tells_changes(const gp_facts_scale *s)
 	return tells;
 }
 
+/* True where some of the columns that are doubted vary. */
+static bool
+doubts_some(const gp_facts_scale *s)
+{
+	int32_t		c = s->doubted;
+
+	while (c < s->width && s->column[c].deviation == 0.0)
+		c++;
+	return c < s->width;
+}
+
 /*
  * True where doubted columns, which one has and the other lacks, are worth it.  Beside a category
  * of each parent, earlier answers show later rows the label of a block that is left out: its level
@@ -339,7 +350,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	}
 
 	score[GP_FACTS_FITS - 1] = NAN;
-	if (scale->doubted < scale->width)
+	if (doubts_some(scale))
 	{
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
 		other = gp_fit(dev, &weighed);

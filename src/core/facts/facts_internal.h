@@ -44,6 +44,17 @@ struct gp_task_columns
 	float	   *column;
 };
 
+/* A row of a task, or a label, in the order in which facts and rows of a key meet. */
+typedef struct gp_keyed_time
+{
+	int32_t		key;
+	gp_time		time;
+	int64_t		row;
+} gp_keyed_time;
+
+/* Sorts these by key, then time, then row (scan.c). */
+extern void gp_sort_keyed(gp_env *env, gp_keyed_time *t, int64_t n);
+
 /* The columns of a row, behind it those of the next; they are made at the first use. */
 extern float *gp_task_columns_row(gp_task_columns *columns, int64_t row);
 

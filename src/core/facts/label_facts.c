@@ -108,6 +108,71 @@ gp_scan_labels(gp_task_columns *columns, int32_t facts, const int32_t *key,
 	gp_free_all(env, everybody, sorted);
 }
 
+/* Where the labels of each entity begin, with the end of the last; *n counts the entities. */
+static int64_t *
+label_starts(gp_env *env, const gp_facts_labels *labels, int32_t *n)
+{
+	int64_t    *start;
+
+	*n = labels->n > 0 ? labels->entity[labels->n - 1] + 1 : 0;
+	start = gp_alloc_zero(env, (int64_t) *n + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < labels->n; i++)
+		start[labels->entity[i] + 1]++;
+	gp_offsets_of_counts(start, *n);
+	return start;
+}
+
+/* The labels of entities by their keys, in order of key and time; *known counts them. */
+static gp_keyed_time *
+labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_answering *answering,
+			  int64_t *known)
+{
+	int32_t		entities;
+	int64_t    *start = label_starts(env, labels, &entities);
+	gp_keyed_time *told;
+
+	*known = 0;
+	for (int64_t i = 0; i < n; i++)
+		if (answering[i].entity >= 0 && answering[i].entity < entities)
+			*known += start[answering[i].entity + 1] - start[answering[i].entity];
+	told = gp_alloc_array(env, *known, sizeof(gp_keyed_time));
+	*known = 0;
+	GP_EACH(env, i, n, i)
+	{
+		const gp_answering *a = &answering[i];
+
+		if (a->entity < 0 || a->entity >= entities)
+			continue;
+		for (int64_t k = start[a->entity]; k < start[a->entity + 1]; k++)
+			told[(*known)++] = (gp_keyed_time) {a->key,
+				gp_max64(a->from, known_from(labels->as_of[k], labels->horizon)), k};
+	}
+	gp_free(env, start);
+	gp_sort_keyed(env, told, *known);
+	return told;
+}
+
+void
+gp_scan_answers(gp_task_columns *columns, int32_t facts, const int32_t *key,
+				const gp_facts_target *target, const gp_facts_labels *labels, int64_t n,
+				const gp_answering *answering)
+{
+	gp_env	   *env = columns->env;
+	int64_t		known;
+	gp_keyed_time *told = labels_by_key(env, labels, n, answering, &known);
+	gp_scan    *scan = gp_scan_open(columns, facts, key);
+
+	GP_EACH(env, i, known, i)
+	{
+		double		value[GP_ENCODED_HOT];
+
+		label_numbers(target, labels, told[i].row, value);
+		gp_scan_fact(scan, told[i].key, told[i].time, value);
+	}
+	gp_scan_close(scan);
+	gp_free(env, told);
+}
+
 /* ---- whether labels reach the rows that are asked for ---- */
 
 #define FRESH 0.99				/* of the rows that train have labels as fresh as this */

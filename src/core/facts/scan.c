@@ -8,20 +8,12 @@
 
 #include "base/sort.h"
 
-/* A row of a task, in the order in which facts meet it. */
-typedef struct keyed_time
-{
-	int32_t		key;
-	gp_time		time;
-	int64_t		row;
-} keyed_time;
-
 struct gp_scan
 {
 	gp_task_columns *columns;
 	const gp_aggregated *aggregated;
 	int64_t		n;				/* rows with a key */
-	keyed_time *row;
+	gp_keyed_time *row;
 	int32_t		nkeys;
 	int64_t    *start;			/* rows of each key; nkeys + 1 */
 	int64_t		looked;			/* work, for interrupts */
@@ -36,28 +28,34 @@ struct gp_scan
 	double	   *out;			/* an aggregate of one */
 };
 
-/* By key, then time. */
 static int
 compare_keyed(const void *a, const void *b, void *unused)
 {
-	const keyed_time *x = a;
-	const keyed_time *y = b;
+	const gp_keyed_time *x = a;
+	const gp_keyed_time *y = b;
 
 	return x->key != y->key ? (x->key > y->key) - (x->key < y->key) :
-		(x->time > y->time) - (x->time < y->time);
+		x->time != y->time ? (x->time > y->time) - (x->time < y->time) :
+		(x->row > y->row) - (x->row < y->row);
+}
+
+void
+gp_sort_keyed(gp_env *env, gp_keyed_time *t, int64_t n)
+{
+	gp_sort(env, t, n, sizeof(gp_keyed_time), compare_keyed, NULL);
 }
 
 /* The rows that have a key, by key and then time; *n counts them. */
-static keyed_time *
+static gp_keyed_time *
 by_key_and_time(gp_env *env, int64_t rows, const int32_t *key, const gp_time *time, int64_t *n)
 {
-	keyed_time *t = gp_alloc_array(env, rows, sizeof(keyed_time));
+	gp_keyed_time *t = gp_alloc_array(env, rows, sizeof(gp_keyed_time));
 
 	*n = 0;
 	for (int64_t i = 0; i < rows; i++)
 		if (key[i] >= 0)
-			t[(*n)++] = (keyed_time) {key[i], time[i], i};
-	gp_sort(env, t, *n, sizeof(keyed_time), compare_keyed, NULL);
+			t[(*n)++] = (gp_keyed_time) {key[i], time[i], i};
+	gp_sort_keyed(env, t, *n);
 	return t;
 }
 
@@ -99,7 +97,7 @@ gp_scan_wants(const gp_scan *s, int32_t key)
 
 /* Writes the states to a row, aggregate by aggregate. */
 static void
-write_row(gp_scan *s, const keyed_time *w)
+write_row(gp_scan *s, const gp_keyed_time *w)
 {
 	const gp_aggregated *a = s->aggregated;
 	float	   *to = gp_task_columns_row(s->columns, w->row) + a->first;
@@ -134,7 +132,7 @@ write_empty(gp_scan *s)
 {
 	GP_EACH(s->columns->env, i, s->columns->rows, i * (s->aggregated->width + 1))
 	{
-		keyed_time w = {-1, s->aggregated->as_of[i], i};
+		gp_keyed_time w = {-1, s->aggregated->as_of[i], i};
 
 		write_row(s, &w);
 	}
@@ -209,7 +207,7 @@ double
 gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time)
 {
 	int64_t		known;
-	keyed_time *t = by_key_and_time(env, n, key, time, &known);
+	gp_keyed_time *t = by_key_and_time(env, n, key, time, &known);
 	double	   *gap = gp_alloc_array(env, n, sizeof(double));
 	int64_t		gaps = 0;
 	double		median;

@@ -222,11 +222,11 @@ extern gnngp_live_rows *gnngp_live_rows_open(gp_env *env, const gnngp_graph_def 
 											 gp_time as_of);
 
 /*
- * Their features as of that time, read as the caller; ends the reading.  The labels of the fit are
- * facts; label_entity: of each entity asked for, its number among theirs, -1: it had none.
+ * Their features as of that time, read as the caller; ends the reading.  The labels of the fit,
+ * each of the entity that label_ids names, are facts.
  */
 extern gp_features *gnngp_live_rows_read(gnngp_live_rows *rows, const gp_facts_labels *labels,
-										 const int32 *label_entity);
+										 const gnngp_ids *label_ids);
 
 /*
  * The same of rows without time, which those beside them tell: of all rows of their table, with

@@ -534,6 +534,31 @@ check_labels(gp_env *env)
 	close_to(gp_facts_median_gap(env, 1, entity, times), 0.0, 0.0, "none");
 }
 
+/* Labels of three entities by the keys of what these refer to, one of them known late. */
+static void
+check_answers(gp_env *env)
+{
+	static const int32_t entity[] = {0, 0, 1, 2};
+	static const gp_time times[] = {10, 40, 20, 15};
+	static const double target[] = {1.0, 2.0, 4.0, 8.0};
+	static const gp_answering answering[] = {{1, 2, GP_TIME_ALWAYS}, {0, 1, 60},
+	{0, 7, GP_TIME_ALWAYS}, {0, 0, GP_TIME_ALWAYS}};
+	static const gp_time as_of[] = {39, 40, 60, 61, 70, 44, 45, 99};
+	static const int32_t key[] = {0, 0, 0, 0, 0, 1, 1, -1};
+	static const double sum[] = {0.0, 1.0, 1.0, 5.0, 7.0, 0.0, 8.0, 0.0};
+	gp_facts_labels labels = {4, entity, times, NULL, target, 0, 30, NULL};
+	gp_facts_target told = {.width = 1,.deviation = {1.0}};
+	gp_task_columns *f = gp_task_columns_create(env, 8, as_of);
+	int32_t		beside = gp_task_columns_facts(f, "earlier targets, beside", 1,
+											   (gp_aggregates) {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0, false, false});
+
+	gp_scan_answers(f, beside, key, &told, &labels, 4, answering);
+	for (int i = 0; i < 8; i++)
+		close_to(gp_task_columns_row(f, i)[0], sum[i], 0.0,
+				 "labels by other keys, once their windows close and the key is known");
+	gp_task_columns_free(f);
+}
+
 /* Two groups of one and three columns, one of which is constant. */
 static gp_task_columns *
 two_groups(gp_env *env, int n, gp_time *as_of)
@@ -742,6 +767,7 @@ main(void)
 	in_env(check_joint(env));
 	in_env(check_wrong_order(env));
 	in_env(check_labels(env));
+	in_env(check_answers(env));
 	in_env(check_scale(env));
 	in_env(check_fit(env));
 	in_env(check_chance(env));

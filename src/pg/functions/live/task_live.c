@@ -6,12 +6,9 @@
 #include "live_common.h"
 #include "pg/store/store.h"
 
-/*
- * The labels of the fit, as facts, by numbers of their entities in the order of ids; label_entity
- * gets that of each node asked for, -1 where it had no label.
- */
+/* The labels of the fit, as facts, by numbers of their entities in the order of ids. */
 static gp_facts_labels
-fit_labels(const gnngp_live_call *c, int32 *label_entity)
+fit_labels(const gnngp_live_call *c)
 {
 	const gnngp_live *live = c->live;
 	const gnngp_task_state *task = live->task;
@@ -32,12 +29,6 @@ fit_labels(const gnngp_live_call *c, int32 *label_entity)
 			gnngp_store_corrupted(c->model, "its labels are not in the order of their times");
 		if (target)
 			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
-	}
-	for (int64 i = 0; i < c->nodes.n; i++)
-	{
-		int32		label = gnngp_ids_find(&live->ids, &c->nodes.id[i]);
-
-		label_entity[i] = label < 0 ? -1 : entity[label];
 	}
 	return (gp_facts_labels) {.n = n,.entity = entity,.as_of = task->as_of,
 		.label = piece->ints ? piece->dense : NULL,.target = target,
@@ -110,7 +101,6 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
 	gnngp_live_rows *rows = gnngp_live_rows_open(c->env, c->graph, c->live->task, c->nodes.id,
 												 &c->nodes.n, as_of);
-	int32	   *label_entity;
 	gp_facts_labels labels;
 
 	if (c->live->task->transform.metapaths)
@@ -119,8 +109,7 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 		gnngp_task_ask_rows(c, &q, gnngp_task_sums(c, c->terms->sum, c->terms->rows));
 		return q;
 	}
-	label_entity = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
-	labels = fit_labels(c, label_entity);
-	gnngp_task_ask_rows(c, &q, gnngp_live_rows_read(rows, &labels, label_entity));
+	labels = fit_labels(c);
+	gnngp_task_ask_rows(c, &q, gnngp_live_rows_read(rows, &labels, &c->live->ids));
 	return q;
 }

@@ -159,6 +159,9 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 	{
 		const gnngp_fact_source *facts = &r->fact_source[i];
 		int32		columns;
+
+		if (facts->answers)
+			continue;
 		int32		first = gp_task_columns_facts_first(r->columns,
 														facts->columns[GNNGP_FACTS_ALL],
 														&columns);

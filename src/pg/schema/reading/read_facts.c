@@ -44,9 +44,11 @@ declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 	gp_aggregates usual = aggregates(r, facts->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
 									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
 
-	usual.joint = facts->time_column >= 0 && facts->joined == 0;
 	memset(facts->columns, -1, sizeof(facts->columns));
 	facts->target_column = -1;
+	if (facts->answers)
+		return;
+	usual.joint = facts->time_column >= 0 && facts->joined == 0;
 	for (int p = 0; p < facts->join->njoined; p++)
 	{
 		const gnngp_joined *joined = &facts->join->joined[p];
@@ -69,7 +71,8 @@ declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 static void
 declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
-	int32		nwithin = r->transform->encoding[facts->join->joined[0].encoding]->nwithin;
+	int32		nwithin = facts->answers ? 0 :
+		r->transform->encoding[facts->join->joined[0].encoding]->nwithin;
 	gp_aggregates each = aggregates(r, facts->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
 									GP_FACTS_MEAN);
 	gp_aggregates change = aggregates(r, GP_FACTS_CHANGE | GP_FACTS_SPREAD);
@@ -86,17 +89,19 @@ declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 }
 
 /*
- * Declares the earlier targets among a relation's facts as columns of their own: among all columns
- * of the facts they would hardly count.
+ * Declares the earlier targets of a relation's facts as columns of their own: among all columns of
+ * the facts they would hardly count.  They are a column of the facts, or the labels that these have
+ * as entities.
  */
 static void
 declare_targets(gnngp_task_reading *r, gnngp_fact_source *facts)
 {
 	int32	   *targets = &facts->columns[GNNGP_FACTS_TARGETS];
 
-	if (facts->target_column < 0)
+	if (facts->target_column < 0 && facts->id_column < 0)
 		return;
 	*targets = gp_task_columns_facts(r->columns, psprintf("earlier targets, %s", facts->name),
+									 facts->target_column < 0 ? r->transform->target.width :
 									 facts->target_width,
 									 aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST |
 												GP_FACTS_MEAN));
@@ -126,17 +131,18 @@ declare(gnngp_task_reading *r)
 	}
 	r->joint = gp_task_columns_joint(r->columns);
 	r->of_targets = gp_task_columns_width(r->columns);
-	for (int i = 0; i < r->nfact_sources; i++)
-		declare_targets(r, &r->fact_source[i]);
 	r->earlier_labels = r->all_labels = -1;
-	if (target_width == 0)
-		return;
 	if (!r->asks_column)
+	{
 		r->earlier_labels = gp_task_columns_facts(r->columns, "earlier targets", target_width,
 												  aggregates(r, GP_FACTS_HALF_LIFE |
 															 GP_FACTS_LAST));
-	r->all_labels = gp_task_columns_facts(r->columns, "all targets", target_width,
-										  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
+		r->all_labels = gp_task_columns_facts(r->columns, "all targets", target_width,
+											  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
+	}
+	r->beside = gp_task_columns_width(r->columns);
+	for (int i = 0; i < r->nfact_sources; i++)
+		declare_targets(r, &r->fact_source[i]);
 }
 
 /* How much of the labels the facts of a relation tell by their best column. */
@@ -158,12 +164,28 @@ told_by(const gnngp_task_reading *r, const gnngp_fact_source *facts,
 	return told;
 }
 
+/*
+ * Clears earlier answers of other rows that tell no more than twice what chance gives the best of
+ * so many: a fit without them takes its time.
+ */
+static void
+leave_out_answers(const gnngp_task_reading *r, const gp_facts_labels *labels)
+{
+	int32		width = gp_task_columns_width(r->columns) - r->beside;
+	double		chance = 2.0 * log(width + 1.0) / (double) labels->n;
+
+	if (width > 0 &&
+		gp_task_columns_relevance(r->columns, labels, r->beside, width) < chance)
+		gp_task_columns_clear(r->columns, r->beside, width);
+}
+
 void
 gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
 	double	   *told = palloc(sizeof(double) * Max(r->nfact_sources, 1));
 	double		most = 0.0;
 
+	leave_out_answers(r, labels);
 	if (gp_task_columns_width(r->columns) <= MANY_COLUMNS)
 		return;
 	for (int i = 0; i < r->nfact_sources; i++)
@@ -313,6 +335,7 @@ read_own(gnngp_task_reading *r)
 typedef struct fact_rows
 {
 	gnngp_task_reading *r;
+	const gp_facts_labels *labels;
 	gnngp_fact_source *facts;
 	gp_scan    *scan[GNNGP_FACT_NUMBERS];	/* NULL: there are none */
 	gp_cell    *cell;
@@ -337,6 +360,36 @@ hide_category_keys(const gnngp_join *j, const Datum *values, const bool *nulls, 
 	}
 }
 
+/* The entity among those of the labels that an id is of; -1: none. */
+static int32
+labelled_entity(gnngp_task_reading *r, const gp_facts_labels *labels, const gnngp_id *id)
+{
+	int32		label = r->label_ids ? gnngp_ids_find(r->label_ids, id) : -1;
+
+	return r->label_ids == NULL ? gnngp_number_find(&r->entities, id) :
+		label < 0 ? -1 : labels->entity[label];
+}
+
+/* Notes that the labels of a fact, which is an entity, count. */
+static void
+add_answering(fact_rows *f, int32 key, gp_time visible, Datum value)
+{
+	gnngp_fact_source *facts = f->facts;
+	Oid			type = list_nth_oid(facts->join->query.types, facts->id_column);
+	gnngp_id	id = gnngp_datum_id(value, type, NULL);
+	int32		entity = labelled_entity(f->r, f->labels, &id);
+
+	if (entity < 0)
+		return;
+	if (facts->nanswering == facts->answering_room)
+	{
+		facts->answering_room = Max(2 * facts->answering_room, 1024);
+		facts->answering = gp_realloc_array(f->r->env, facts->answering, facts->answering_room,
+											sizeof(gp_answering));
+	}
+	facts->answering[facts->nanswering++] = (gp_answering) {key, entity, visible};
+}
+
 static void
 fact_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -352,7 +405,11 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	double	   *at = f->value;
 	double	   *apart = f->value + facts->width;
 
-	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan[GNNGP_FACTS_ALL], key))
+	if (key < 0 || visible == GP_TIME_NEVER)
+		return;
+	if (facts->id_column >= 0 && !nulls[facts->id_column])
+		add_answering(f, key, visible, values[facts->id_column]);
+	if (facts->answers || !gp_scan_wants(f->scan[GNNGP_FACTS_ALL], key))
 		return;
 	for (int p = 0; p < facts->join->njoined; p++)
 	{
@@ -440,22 +497,33 @@ is_left_out(const gnngp_task_reading *r, const gnngp_fact_source *facts)
 			gp_task_columns_facts_first(r->columns, facts->columns[k], &width);
 
 		for (int32 c = first; !counts && c < first + width; c++)
-			counts = scale->column[c].deviation > 0.0;
+			counts = scale->column[c].weight > GP_FACTS_UNUSED;
 	}
 	return !counts;
 }
 
+/* Scans the labels of a source's rows, which are entities. */
 static void
-read_source(gnngp_task_reading *r, gnngp_fact_source *facts)
+scan_answers(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labels *labels)
 {
-	fact_rows	f = {.r = r,.facts = facts,.cell = room_for_cells(facts->join)};
+	if (facts->id_column < 0)
+		return;
+	gp_scan_answers(r->columns, facts->columns[GNNGP_FACTS_TARGETS], facts->row_key,
+					&r->transform->target, labels, facts->nanswering, facts->answering);
+	gp_free(r->env, facts->answering);
+}
+
+static void
+read_source(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labels *labels)
+{
+	fact_rows	f = {.r = r,.labels = labels,.facts = facts,.cell = room_for_cells(facts->join)};
 
 	if (facts->row_key == NULL)
 		set_keys(r, facts);
 	f.value = palloc(sizeof(double) * (facts->width + facts->apart));
 	gnngp_give_keys(&facts->join->query, &facts->keys);
 	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
-		if (facts->columns[k] >= 0)
+		if (facts->columns[k] >= 0 && (k != GNNGP_FACTS_TARGETS || facts->id_column < 0))
 			f.scan[k] = gp_scan_open(r->columns, facts->columns[k], facts->row_key);
 	if (facts->keys.n > 0)
 		gnngp_join_run(facts->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
@@ -463,14 +531,35 @@ read_source(gnngp_task_reading *r, gnngp_fact_source *facts)
 	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
 		if (f.scan[k])
 			gp_scan_close(f.scan[k]);
+	scan_answers(r, facts, labels);
 	gp_free_all(r->env, facts->keys.key, facts->keys.text, facts->keys.table, facts->row_key,
 				facts->entity_key, facts->entity_key_from);
 }
 
-void
-gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const int32 *key)
+/* Scans the labels of the entities themselves, and all of them. */
+static void
+scan_labels(gnngp_task_reading *r, const gp_facts_labels *labels)
 {
 	const gp_facts_target *target = &r->transform->target;
+	int32	   *labelled = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
+	int32	   *key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
+
+	for (int32 e = 0; e < r->entities.n; e++)
+	{
+		gnngp_id	id = gnngp_number_id(&r->entities, e);
+
+		labelled[e] = labelled_entity(r, labels, &id);
+	}
+	for (int64 i = 0; i < r->n; i++)
+		key[i] = labelled[r->entity_of[i]];
+	gp_scan_labels(r->columns, r->earlier_labels, key, target, labels);
+	gp_scan_labels(r->columns, r->all_labels, NULL, target, labels);
+	gp_free_all(r->env, labelled, key);
+}
+
+void
+gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels)
+{
 
 	declare(r);
 	gp_task_columns_fill_calendar(r->columns, r->calendar);
@@ -479,11 +568,9 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 		follow_pace(r);
 	for (int i = 0; i < r->nfact_sources; i++)
 		if (r->fact_source[i].joined == 0 || !is_left_out(r, &r->fact_source[i]))
-			read_source(r, &r->fact_source[i]);
+			read_source(r, &r->fact_source[i], labels);
 	if (r->joint >= 0)
 		gp_task_columns_fill_joint(r->columns, r->joint);
-	if (r->earlier_labels >= 0)
-		gp_scan_labels(r->columns, r->earlier_labels, key, target, labels);
-	if (r->all_labels >= 0)
-		gp_scan_labels(r->columns, r->all_labels, NULL, target, labels);
+	if (!r->asks_column)
+		scan_labels(r, labels);
 }

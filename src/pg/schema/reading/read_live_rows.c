@@ -266,10 +266,11 @@ check_encodings(const gnngp_live_rows *live)
 
 gp_features *
 gnngp_live_rows_read(gnngp_live_rows *live, const gp_facts_labels *labels,
-					 const int32 *label_entity)
+					 const gnngp_ids *label_ids)
 {
 	check_encodings(live);
-	gnngp_reading_run(&live->reading, labels, label_entity);
+	live->reading.label_ids = label_ids;
+	gnngp_reading_run(&live->reading, labels);
 	gnngp_schema_end(&live->use);
 	return gp_task_columns_features(live->reading.columns, &live->reading.transform->scale);
 }
@@ -281,7 +282,7 @@ gnngp_live_rows_read_metapaths(gnngp_live_rows *live, gp_metapath **metapath)
 
 	check_encodings(live);
 	/* Labels are no facts of theirs. */
-	gnngp_reading_run(&live->reading, &(gp_facts_labels) {0}, NULL);
+	gnngp_reading_run(&live->reading, &(gp_facts_labels) {0});
 	own = gp_task_columns_features(live->reading.columns, &live->reading.transform->scale);
 	for (int64 i = 0; i < live->reading.n; i++)
 		live->as_of[i] = live->until;

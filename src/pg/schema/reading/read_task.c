@@ -167,23 +167,23 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	}
 	gnngp_reading_encode(r, latest);
 	transform->target = gp_facts_target_of(env, &labels, NULL);
-	/* Old answers mislead what has learnt from fresh ones; a row's own column has one answer. */
 	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, transform->newest);
-	if (r->asks_column || labels_are == GP_FACTS_OLD)
-		transform->target.width = 0;
-	if (r->asks_column && labels_are != GP_FACTS_FRESH)
+	if (labels_are != GP_FACTS_FRESH)
 		r->answered = gp_facts_block_starts(env, r->n, r->as_of, data->nlabelled,
 											GP_FACTS_TIME_BLOCKS);
-	gnngp_reading_run(r, &labels, r->entity_of);
+	gnngp_reading_run(r, &labels);
+	/* Old answers mislead what has learnt from fresh ones. */
+	if (labels_are == GP_FACTS_OLD)
+		gp_task_columns_clear(r->columns, r->of_targets, r->beside - r->of_targets);
 	if (r->asks_column)
 		gnngp_clear_later(r, data->nlabelled);
 	gnngp_leave_out_silent(r, &labels);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains);
-	if (r->asks_column || labels_are == GP_FACTS_OLD_AS_FACTS)
-		transform->scale.doubted = r->of_targets;
+	transform->scale.doubted = labels_are == GP_FACTS_OLD_AS_FACTS ? r->of_targets : r->beside;
 	/* Answers are older at the rows to predict: keep these columns only for a large gain. */
-	transform->scale.margin = labels_are == GP_FACTS_FRESH || r->answered ? 0.0 : OLD_ANSWERS_GAIN;
+	transform->scale.margin = labels_are == GP_FACTS_OLD_AS_FACTS && !r->asks_column ?
+		OLD_ANSWERS_GAIN : 0.0;
 	gp_free(env, trains);
 	return gp_task_columns_features(r->columns, &transform->scale);
 }

@@ -153,7 +153,8 @@ add_row(gnngp_join *j, int relation, const char *name, const char *alias, const 
 		row.visible = gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", time);
 		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
 	}
-	row.cell = table_cells(j->schema, table, &row.ncells);
+	if (!j->bare)
+		row.cell = table_cells(j->schema, table, &row.ncells);
 	add_joined(j, row);
 }
 
@@ -330,6 +331,8 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 	const char *alias = join_parent(j, relation, j->root, r->name, 1);
 
 	gnngp_join_as_of(j);
+	if (j->bare)
+		return alias;
 	find_nearest(j, but);
 	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1,
 				 list_make1_int(r->child));
@@ -553,7 +556,7 @@ gnngp_join_rollups(gnngp_join *j)
 {
 	for (int i = 0; i < j->schema->nrollups; i++)
 		if (j->schema->relation[j->schema->rollup[i].relation].parent == j->table &&
-			(j->schema->rollup[i].timed || has_room(j, 0)))
+			(j->schema->rollup[i].timed || (!j->bare && has_room(j, 0))))
 			gnngp_join_rollup(j, i);
 	if (j->first.len > 0)
 		add_time(j, psprintf("coalesce(least(%s), 'infinity')", j->first.data));

@@ -72,6 +72,7 @@ typedef struct gnngp_join
 	StringInfoData first;		/* arguments of least(): of the first child by each rollup */
 	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
 	int		   *nearest;		/* how many keys away each table is; NULL: no matter */
+	bool		bare;			/* no cells are read: times alone count */
 	bool		cut;			/* there is more to join than is joined */
 	const gnngp_schema_relation *late;	/* by which rows come to refer to later ones; NULL: none */
 	int			njoined;

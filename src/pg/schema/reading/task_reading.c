@@ -196,16 +196,15 @@ add_grandchildren(gnngp_task_reading *r, const gnngp_fact_source *children)
 
 /*
  * The relation by which asked rows refer to what refers to a joined table by another, on the way to
- * it: applications to jobs, where these refer to the company that is two keys away.  All
- * applications for its jobs are then facts, with what was answered before; -1: it is not so.
+ * it: applications to jobs, where these refer to the company that is two keys away.  What was
+ * answered before of all applications for its jobs then counts; -1: it is not so.
  */
 static int
 relation_of_answers(const gnngp_task_reading *r, int joined, int relation)
 {
 	const gnngp_joined *to = &r->own->joined[joined];
 
-	if (!r->asks_column || to->level != 2 || to->relation != relation ||
-		r->schema->table[r->entity].time < 0)
+	if (r->transform->metapaths || to->level != 2 || to->relation != relation)
 		return -1;
 	/* What leads to a table stands before it. */
 	while (to->level > 1)
@@ -243,6 +242,7 @@ add_fact_sources(gnngp_task_reading *r, int joined)
 		if (answers >= 0)
 		{
 			facts.relation = answers;
+			facts.answers = !r->asks_column;
 			facts.name = psprintf("%s, %s", s->relation[answers].name, facts.name);
 			r->fact_source[r->nfact_sources++] = facts;
 		}
@@ -361,6 +361,7 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 	Oid			type;
 
 	facts->join = j;
+	j->bare = facts->answers;
 	gnngp_join_row(j);
 	if (facts->key_relation != facts->relation)
 		alias = gnngp_join_between(j, facts->relation, facts->key_relation);
@@ -378,6 +379,12 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 					 gnngp_join_equals(s, &s->relation[facts->relation], "s", "m"),
 					 key_is_asked(t, "m", by->n, by->from, integer));
 	}
+	facts->id_column = -1;
+	if (!r->asks_column && j->table == r->entity)
+	{
+		facts->id_column = list_length(j->query.types);
+		(void) gnngp_query_add_key(&j->query, &s->table[r->entity], "t", 1, &r->id);
+	}
 	gnngp_join_as_of(j);
 	if (with_parents || s->table[j->table].time < 0)
 		gnngp_join_parents(j, facts->relation);
@@ -390,6 +397,9 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 	facts->timed = j->visible.len > 0;
 	j->query.condition = gnngp_key_condition(t, alias, by->n, by->from);
 	j->query.order = psprintf("%d, %d", facts->fact_key_column + 1, facts->visible_column + 1);
+	/* Nothing of them is encoded. */
+	if (j->bare)
+		j->njoined = 0;
 }
 
 /*
@@ -411,7 +421,7 @@ plan_sources(gnngp_task_reading *r)
 			r->nfact_sources = i;
 			break;
 		}
-		plan_source(r, facts, facts->joined == 0 || cells < MANY_CELLS);
+		plan_source(r, facts, facts->joined == 0 || (cells < MANY_CELLS && !facts->answers));
 		for (int p = 0; p < facts->join->njoined; p++)
 			cells += facts->join->joined[p].ncells;
 	}

@@ -15,7 +15,7 @@ typedef enum gnngp_fact_numbers
 	GNNGP_FACTS_ALL,			/* all numbers of a fact */
 	GNNGP_FACTS_WITHIN,			/* its numbers within categories */
 	GNNGP_FACTS_CHANGES,		/* its numbers by themselves, for how they change */
-	GNNGP_FACTS_TARGETS,		/* what the task asks for, of facts that have it */
+	GNNGP_FACTS_TARGETS,		/* the earlier answers of facts that have them */
 	GNNGP_FACT_NUMBERS
 } gnngp_fact_numbers;
 
@@ -37,6 +37,8 @@ typedef struct gnngp_fact_source
 	int			visible_column; /* since when the fact is visible, */
 	int			time_column;	/* and the time of its own row; -1: it has none */
 	bool		timed;			/* it, or what it refers to, has times */
+	bool		answers;		/* nothing but the answers of its rows counts */
+	int			id_column;		/* the id of its rows, entities with labels; -1: they have none */
 	/* As it is declared: */
 	int			width;			/* numbers of a fact */
 	int32		apart;			/* of them by themselves, which are read beside them */
@@ -49,6 +51,9 @@ typedef struct gnngp_fact_source
 	int32	   *entity_key;		/* of each entity; -1: none */
 	gp_time    *entity_key_from;	/* and from when on it is known; NULL: always */
 	int32	   *row_key;		/* of each row */
+	int64		nanswering;		/* rows whose labels count, by key */
+	int64		answering_room;
+	gp_answering *answering;
 } gnngp_fact_source;
 
 typedef struct gnngp_task_reading
@@ -66,6 +71,7 @@ typedef struct gnngp_task_reading
 	gnngp_numbered entities;	/* in the order of their first rows */
 	bool		integer_ids;
 	int32	   *entity_of;		/* of each row */
+	const gnngp_ids *label_ids;	/* of each label; NULL: labels are of the entities */
 	int32	   *row_of;			/* rows by entity, */
 	int64	   *row_start;		/* where those of each begin */
 	gnngp_task_transform *transform;
@@ -76,7 +82,8 @@ typedef struct gnngp_task_reading
 	bool		cut;			/* there are more of them than are read */
 	int32		calendar;
 	int32		joint;			/* of all facts of the entities; -1: none */
-	int32		of_targets;		/* columns from here on tell what the answers were before */
+	int32		of_targets;		/* columns from here on tell what the answers were before, */
+	int32		beside;			/* and from here on those of other rows */
 	int32		earlier_labels; /* facts of gp_task_columns: of a row's entity, */
 	int32		all_labels;		/* and of all; -1: none */
 	gp_task_columns *columns;
@@ -119,13 +126,13 @@ extern void gnngp_reading_plan(gnngp_task_reading *r);
 /* Looks at all tables that are read, as far as they are there before a time. */
 extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
-/* Declares the columns, then reads and fills them: of earlier labels by these keys of rows. */
-extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels,
-							  const int32 *key);
+/* Declares the columns, then reads and fills them. */
+extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels);
 
 /*
- * Where there are many columns, clears those of facts beside what the entities refer to that tell
- * little of the labels; live answers do not read them.
+ * Clears earlier answers of other rows that tell nothing.  Where there are many columns, also
+ * clears those of facts beside what the entities refer to that tell little of the labels; live
+ * answers do not read them.
  */
 extern void gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels);
 
