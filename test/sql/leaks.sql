@@ -423,12 +423,14 @@ SELECT gp_create_graph('loans', tables => '{customers,loans,payouts,calls}', exc
 SELECT gp_create_task('granted', 'loans', target => 'loans.granted');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('granted', landmarks => 100);
 -- Nor does a status that is written again, unless the user says that it is known; what comes and goes is no status
-CREATE TABLE bids (id integer PRIMARY KEY, job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, round text, state text);
+CREATE TABLE bids (id integer PRIMARY KEY, job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, round text, state text, stage text);
 CREATE TABLE orders_won (job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL);
 INSERT INTO bids SELECT id, id, posted + interval '1 day', 'round ' || id / 50, CASE WHEN hashint4(id) > 0 THEN 'won' ELSE 'lost' END FROM jobs;
 INSERT INTO orders_won SELECT id, at + (5 + (hashint4(id + 5000) & 15)) * interval '1 day' FROM bids WHERE state = 'won';
 UPDATE bids SET state = 'open' WHERE at + (5 + (hashint4(id + 5000) & 15)) * interval '1 day' > '2024-07-20';
 DELETE FROM orders_won WHERE at > '2024-07-20';
+-- One of two stages
+UPDATE bids SET stage = CASE WHEN state <> 'open' THEN state WHEN at + (2 + (hashint4(id + 7000) & 3)) * interval '1 day' > '2024-07-20' THEN 'new' ELSE 'in review' END;
 SELECT gp_create_graph('bids', tables => '{jobs,bids,orders_won}', times => '{"jobs": "posted"}', exclude => '{jobs.applicants,jobs.fees,jobs.latest}');
 SELECT gp_create_task('win', 'bids', 'jobs', horizon => '30 days', every => '4 days', filter => 't BETWEEN e.posted + interval ''2 days'' AND e.posted + interval ''5 days''',
     target => 'EXISTS (SELECT FROM leaks_test.orders_won w WHERE w.job = e.id AND w.at > t AND w.at <= t + horizon)');
@@ -436,6 +438,20 @@ SELECT loo_score < 0.05 AS blind FROM gp_fit('win', landmarks => 100);
 SELECT col, encoding, note FROM gp_columns('bids') WHERE tab = 'bids'::regclass;
 SELECT gp_alter_graph('bids', times => '{"jobs": "posted", "bids.state": null}');
 SELECT loo_score > 0.5 AS told FROM gp_fit('win', landmarks => 100, replace => true);
+-- A key that is NULL in the newest rows alone is told of: who closes a ticket tells how it ended
+CREATE TABLE agents (id integer PRIMARY KEY, senior boolean);
+CREATE TABLE tickets (id integer PRIMARY KEY, at timestamptz NOT NULL, agent integer REFERENCES agents, author integer REFERENCES agents);
+CREATE TABLE escalations (ticket integer NOT NULL REFERENCES tickets, at timestamptz NOT NULL);
+INSERT INTO agents SELECT i, i > 3 FROM generate_series(1, 6) AS i;
+INSERT INTO tickets SELECT i, '2024-01-01'::timestamptz + i * interval '3 hours', CASE WHEN i <= 560 THEN 1 + i % 3 + 3 * (hashint4(i) & 1) END, CASE WHEN i % 3 = 0 THEN 1 + i % 6 END FROM generate_series(1, 600) AS i;
+INSERT INTO escalations SELECT id, at + interval '2 days' FROM tickets WHERE hashint4(id) & 1 = 1;
+CREATE INDEX ON escalations (ticket, at);
+SELECT gp_create_graph('tickets', tables => '{agents,tickets,escalations}');
+SELECT gp_create_task('escalates', 'tickets', 'tickets', horizon => '3 days', every => '3 hours', filter => 'e.at > t - interval ''3 hours''',
+    target => 'EXISTS (SELECT FROM leaks_test.escalations x WHERE x.ticket = e.id AND x.at > t AND x.at <= t + horizon)');
+SELECT loo_score > 0.5 AS told FROM gp_fit('escalates', landmarks => 100);
+SELECT gp_alter_graph('tickets', exclude => '{tickets.agent}');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('escalates', replace => true, landmarks => 100);
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
@@ -449,7 +465,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors', 'tickets');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -19,9 +19,10 @@
 #define FILLED_NEWEST 0.6		/* and so much of the newest rows, of a number equal to its NULLs */
 #define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
 #define FILLED_FEWEST 20		/* NULLs that say so */
-#define NEW_ROWS 20				/* newest rows: a value that is written again later has */
-#define NEWEST_VALUE 0.8		/* so much of them, */
-#define NEW_VALUE 0.5			/* so much of them or of 40, 80, ... of the newest, */
+#define NEW_ROWS 20				/* newest rows: values that are written again later have */
+#define NEW_VALUES 2			/* up to so many of them */
+#define NEWEST_VALUE 0.8		/* so much of these, */
+#define NEW_VALUE 0.5			/* so much of these or of 40, 80, ... of the newest, */
 #define NEW_MOST 0.1			/* of up to this share of all rows, */
 #define OLD_VALUE 0.05			/* and at most so much */
 #define OLD_ROWS 0.8			/* of the oldest, that share of all; */
@@ -347,50 +348,76 @@ is_filled_later(const gp_encoder *e, const kept_value *value, const gp_timed *by
 	return (double) newest >= FILLED_NEWEST * (double) nulls;
 }
 
-/* The share of n values that are of a category. */
+/* The share of n values that are one of some categories. */
 static double
-share_of(int64_t n, const kept_value *value, uint64_t category)
+share_of(int64_t n, const kept_value *value, const category *of, int32_t values)
 {
 	int64_t		count = 0;
 
 	for (int64_t i = 0; i < n; i++)
-		count += value[i].category == category;
+		for (int32_t v = 0; v < values; v++)
+			count += value[i].category == of[v].value;
 	return (double) count / (double) n;
 }
 
-/* By how much the most frequent of n values is more frequent there than among the old rows. */
+/*
+ * By how much the most frequent of n values are more frequent there than among the old rows; of
+ * those that are not, nothing.
+ */
 static double
 excess(gp_env *env, int64_t n, const kept_value *value, int64_t nold, const kept_value *old,
-	   category *room)
+	   int32_t values, category *room)
 {
-	tally(env, n, value, room);
-	return (double) room->count / (double) n - share_of(nold, old, room->value);
+	int64_t		different = tally(env, n, value, room);
+	double		sum = 0.0;
+
+	for (int32_t v = 0; v < values && v < different; v++)
+		sum += fmax(0.0, (double) room[v].count / (double) n - share_of(nold, old, &room[v], 1));
+	return sum;
 }
 
-/* True where the newest n of rows in order of time have a value that no stretch of the old had. */
+/* True where the newest n of rows in order of time have values that no stretch of the old had. */
 static bool
-is_new_value(const gp_encoder *e, const kept_value *value, int64_t n, uint64_t newest,
-			 int64_t nold, category *room)
+are_new(const gp_encoder *e, const kept_value *value, int64_t n, const category *newest,
+		int32_t values, int64_t nold, category *room)
 {
-	double		share = share_of(n, value + e->n - n, newest);
-	double		change = share - share_of(nold, value, newest);
-	bool		is_new = share >= NEW_VALUE;
+	double		share = share_of(n, value + e->n - n, newest, values);
+	double		change = share - share_of(nold, value, newest, values);
+	bool		new = share >= NEW_VALUE;
 
-	for (int64_t at = 0; is_new && at + n <= nold; at += n)
-		is_new = excess(e->env, n, value + at, nold, value, room) <= OLD_CHANGE * change;
-	return is_new;
+	for (int64_t at = 0; new && at + n <= nold; at += n)
+		new = excess(e->env, n, value + at, nold, value, values, room) <= OLD_CHANGE * change;
+	return new;
+}
+
+/* True where so many of the most frequent newest values are written again later. */
+static bool
+change_later(const gp_encoder *e, const kept_value *ordered, const category *newest,
+			 int32_t values, category *room)
+{
+	int64_t		nold = (int64_t) (OLD_ROWS * (double) e->n);
+	int64_t		holders = (int64_t) ((double) e->n * share_of(e->n, ordered, newest, values) + 0.5);
+	bool		found = false;
+
+	if (share_of(NEW_ROWS, ordered + e->n - NEW_ROWS, newest, values) < NEWEST_VALUE ||
+		share_of(nold, ordered, newest, values) > OLD_VALUE ||
+		share_of(holders, ordered + e->n - holders, newest, values) > AT_ONCE)
+		return false;
+	for (int64_t n = NEW_ROWS; !found && (double) n <= NEW_MOST * (double) e->n; n *= 2)
+		found = are_new(e, ordered, n, newest, values, nold, room);
+	return found;
 }
 
 /*
- * True for a column whose newest rows have a value that old ones lack, such as a status that is
- * written again.  Where values come and go, as versions and seasons do, old stretches say so.
+ * True for a column whose newest rows have values that old ones lack, such as a status that is
+ * written again, once or twice.  Where values come and go, as versions and seasons do, old
+ * stretches say so.
  */
 static bool
 is_rewritten(const gp_encoder *e, const kept_value *value, const gp_timed *by_time,
 			 category *room)
 {
-	int64_t		nold = (int64_t) (OLD_ROWS * (double) e->n);
-	int64_t		holders = 0;
+	category	newest[NEW_VALUES];
 	bool		found = false;
 
 	if (NEW_MOST * (double) e->n < NEW_ROWS || by_time[0].as_of == by_time[e->n - 1].as_of)
@@ -398,15 +425,10 @@ is_rewritten(const gp_encoder *e, const kept_value *value, const gp_timed *by_ti
 	kept_value *ordered = gp_alloc_array(e->env, e->n, sizeof(kept_value));
 	for (int64_t i = 0; i < e->n; i++)
 		ordered[i] = value[by_time[i].row];
-	tally(e->env, NEW_ROWS, ordered + e->n - NEW_ROWS, room);
-	category	newest = room[0];
-	for (int64_t i = 0; i < e->n; i++)
-		holders += ordered[i].category == newest.value;
-	if ((double) newest.count >= NEWEST_VALUE * NEW_ROWS &&
-		share_of(nold, ordered, newest.value) <= OLD_VALUE &&
-		share_of(holders, ordered + e->n - holders, newest.value) <= AT_ONCE)
-		for (int64_t n = NEW_ROWS; !found && (double) n <= NEW_MOST * (double) e->n; n *= 2)
-			found = is_new_value(e, ordered, n, newest.value, nold, room);
+	int64_t		different = tally(e->env, NEW_ROWS, ordered + e->n - NEW_ROWS, room);
+	memcpy(newest, room, sizeof(newest));
+	for (int32_t values = 1; !found && values <= NEW_VALUES && values <= different; values++)
+		found = change_later(e, ordered, newest, values, room);
 	gp_free(e->env, ordered);
 	return found;
 }

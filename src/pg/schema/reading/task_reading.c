@@ -468,10 +468,31 @@ notice_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_enc
 					   psprintf("It counts the rows that refer to it by %s, adds them up, or says how new the last is, those of later times, too.",
 								totals) :
 					   e->way == GP_ENCODED_REWRITTEN ?
-					   "Most of the newest rows have one value, and few of the old ones: a status that is written again looks like that." :
+					   "Most of the newest rows have one or two values, and few of the old ones: a status that is written again looks like that." :
 					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
 					   of == NULL ? "It is NULL in the newest rows, and in few others." :
 					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
+}
+
+/*
+ * A NOTICE of a key that rows with a time come to have later, where what it refers to has none: it
+ * is seen, and its rows are counted, from the time of the rows on.
+ */
+static void
+notice_key_later(const gnngp_schema *s, const gnngp_cell_source *key)
+{
+	const gnngp_schema_table *t = &s->table[key->table];
+	char	   *name = psprintf("%s.%s", t->label, key->name);
+
+	if (t->time < 0 || s->table[s->relation[key->relation].parent].time >= 0)
+		return;
+	gnngp_notice_detail("It is NULL in the newest rows, and in few others. If it is filled in later, what it refers to may tell what came in between.",
+						psprintf("In that case leave it out: gp_alter_graph(%s, %s). For columns that are known with their rows, pass %s to it.",
+								 quote_literal_cstr(s->def->name),
+								 gnngp_exclude_argument(s, list_make1(name)),
+								 gnngp_times_known(s, t, key->name)),
+						"key \"%s\" of table \"%s\" may be written later than the row", key->name,
+						t->table.name);
 }
 
 /* Looks at the table or rollup that is joined, unless it was; tells what is written later. */
@@ -494,6 +515,8 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
 			 e->way == GP_ENCODED_TOTAL || e->way == GP_ENCODED_REWRITTEN))
 			notice_encoding_later(r, p, e);
+		if (e->kind == GP_CELL_CATEGORY_KEY && e->way == GP_ENCODED_FILLED)
+			notice_key_later(r->schema, &p->cell[e->column]);
 	}
 }
 
