@@ -46,7 +46,8 @@ gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 			 const double *weight)
 {
 	if (edges->n + n > edges->room)
-		gp_edges_make_room(edges, gp_max64(edges->room + edges->room / 2, edges->n + n + LEAST_ROOM));
+		gp_edges_make_room(edges, gp_max64(edges->room + edges->room / 2,
+										   edges->n + n + LEAST_ROOM));
 	for (int64_t i = 0; i < n; i++)
 	{
 		if (src[i] == dst[i])

@@ -31,7 +31,7 @@ typedef struct gp_edges gp_edges;
 /* Starts a list of edges. */
 extern gp_edges *gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted);
 
-/* Gives a list room for so many edges in all; it grows by itself where nobody knows how many come. */
+/* Gives a list room for so many edges in all; it also grows by itself. */
 extern void gp_edges_make_room(gp_edges *edges, int64_t room);
 
 /*
