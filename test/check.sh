@@ -9,7 +9,7 @@
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 #
 # It takes about 9 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million kernels and
-# 20,000 random calls instead of 20,000 and 1,200; every kind of undefined behaviour, with its message; faults at
+# 20,000 random calls instead of 8,000 and 800; every kind of undefined behaviour, with its message; faults at
 # places as near each other late in a run as early; live answers of every kernel by both strategies; gckm's equation
 # on Cora; on the emulated card fits of 523 and 2,050 nodes, and of 300 where 100 take their place, links by scores under sanitizers, thrice the chains, both types in
 # every setting and all SQL tests that compute; the real GPU library where there is nvcc and no card; every call on
@@ -314,7 +314,7 @@ stage_drivers() { bash "$ROOT/test/drivers.sh"; }
 
 # Random calls of all that there is to call; GNNGP_SEED decides which.
 stage_calls() {
-	perl "$ROOT/test/calls/calls.pl" --calls "$([ -n "${GNNGP_LONG:-}" ] && echo 20000 || echo 1200)" --seed "${GNNGP_SEED:-1}" --seconds 600
+	perl "$ROOT/test/calls/calls.pl" --calls "$([ -n "${GNNGP_LONG:-}" ] && echo 20000 || echo 800)" --seed "${GNNGP_SEED:-1}" --seconds 600
 }
 
 # peak_bytes against gp_estimate and the operating system.
