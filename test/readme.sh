@@ -3,7 +3,7 @@
 #
 # Runs the blocks marked sql of README.md and of each page of doc/, in order, each document in a
 # database of its own with the small graph of test/readme_tables.sql.  A page that does not make the
-# extension itself begins after the README's quick start.  A block marked "sql no-run" is left out.
+# extension itself begins after the README's quick start, which runs once.  A block marked "sql no-run" is left out.
 # Then each file of doc/examples.  Names of documents may be given.  The server is the one that psql finds.  Prints TAP, one test a
 # block.
 set -u
@@ -14,7 +14,7 @@ number=0
 failures=0
 
 sql() {
-	psql -X -q -v ON_ERROR_STOP=1 -d readme -f "$1"
+	psql -X -q -v ON_ERROR_STOP=1 -d "${2:-readme}" -f "$1"
 }
 
 # The blocks of a document as files, and whether there are any.
@@ -30,12 +30,16 @@ blocks() {
 
 cd "$ROOT" || exit 1
 [ $# -gt 0 ] || set -- README.md doc/*.md
+# The databases that documents begin in, to be copied: with the tables, and after the quick start.
+for database in readme readme_tables readme_started; do
+	dropdb --if-exists $database 2>/dev/null
+done
+createdb readme_tables && sql test/readme_tables.sql readme_tables && createdb -T readme_tables readme_started || exit 1
+sql test/demo/quickstart.sql readme_started >"$OUT/log" 2>&1 || { cat "$OUT/log"; exit 1; }
 for document in "$@"; do
 	blocks "$document" || continue
-	dropdb --if-exists readme 2>/dev/null
-	createdb readme && sql test/readme_tables.sql || exit 1
-	grep -q '^CREATE EXTENSION gnngp' "$OUT"/*.sql || sql test/demo/quickstart.sql >"$OUT/log" 2>&1 ||
-		{ cat "$OUT/log"; exit 1; }
+	grep -q '^CREATE EXTENSION gnngp' "$OUT"/*.sql && begin=readme_tables || begin=readme_started
+	createdb -T $begin readme || exit 1
 	for block in "$OUT"/*.sql; do
 		number=$((number + 1))
 		name="$document, block $(basename "$block" .sql): $(grep -m 1 -vE '^(--|\s*$)' "$block" | cut -c 1-50)"
@@ -49,6 +53,8 @@ for document in "$@"; do
 	done
 	dropdb readme
 done
+dropdb readme_tables
+dropdb readme_started
 for example in doc/examples/*.sql; do
 	createdb readme || exit 1
 	number=$((number + 1))
