@@ -6,10 +6,10 @@
 # gp_estimate: at most its bytes, and at least 1/1.1 of them or, where the labels choose among
 # kernels and powers, of the least that its reason tells.  From 20,000 nodes on the growth of the
 # backend's high-water mark is held against peak_bytes.  The server is the one that psql finds, by a
-# superuser.  Prints TAP.  Arguments: the sizes, else 2,000 and 50,000
-# and, with GNNGP_LONG=1, 20,000 and 100,000.
+# superuser.  Prints TAP.  Arguments: the sizes, else 2,000 and 30,000
+# and, with GNNGP_LONG=1, 20,000, 50,000 and 100,000.
 set -u
-sizes=${*:-2000 50000 ${GNNGP_LONG:+20000 100000}}
+sizes=${*:-2000 30000 ${GNNGP_LONG:+20000 50000 100000}}
 number=0
 failures=0
 # Sharing tables' pages counts as growth; the server's buffers are read through before.
