@@ -291,11 +291,11 @@ test_env_disturb(gp_env *env, test_fault fault, int64_t at)
 	*(fault == TEST_CANCEL ? &test_state(env)->cancel_at : &test_state(env)->fail_at) = at;
 }
 
-/* The place to disturb after another: stride later, and one in 32 further. */
+/* The place to disturb after another: stride later, and one in 16 further. */
 int64_t
 test_next_place(int64_t at, int64_t stride)
 {
-	return at + stride + (getenv("GNNGP_LONG") == NULL ? at / 32 : 0);
+	return at + stride + (getenv("GNNGP_LONG") == NULL ? at / 16 : 0);
 }
 
 /* One test of how often a run was disturbed. */

@@ -136,7 +136,7 @@ extern void test_env_disturb(gp_env *env, test_fault fault, int64_t at);
 extern void test_disturbed(const char *what, test_fault fault, int64_t times, int64_t least,
 						   bool sound);
 
-/* The place to disturb after another: stride later, and one in 32 further; with GNNGP_LONG=1 stride later. */
+/* The place to disturb after another: stride later, and one in 16 further; with GNNGP_LONG=1 stride later. */
 extern int64_t test_next_place(int64_t at, int64_t stride);
 
 /*

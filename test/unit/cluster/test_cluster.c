@@ -350,7 +350,7 @@ small_run(gp_env *env, const char *kernel, bool features, int64_t exact_nodes)
 static void
 check_faults(const char *kernel, bool features, int64_t exact_nodes)
 {
-	disturb(kernel, TEST_REFUSE, 1, 50, small_run(env, kernel, features, exact_nodes));
+	disturb(kernel, TEST_REFUSE, 1, 30, small_run(env, kernel, features, exact_nodes));
 }
 
 /* What a clustering held is given back on the normal path. */

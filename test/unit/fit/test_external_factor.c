@@ -270,7 +270,7 @@ main(void)
 	in_env(check_operator(env, "A*X0"));
 	in_env(check_operator(env, "(0.7*A^2 + 0.3*I)*X0, norm=row"));
 	in_env(check_operator(env, "P(0.2)*X0"));
-	disturb("a fit of pieces", TEST_REFUSE, 1, 50, small_fit(env));
+	disturb("a fit of pieces", TEST_REFUSE, 1, 30, small_fit(env));
 	in_env(expect_error(env, GP_ERR_UNSUPPORTED, check_operator(env, "relu(X0*W)")));
 	in_env(expect_error(env, GP_ERR_UNSUPPORTED, check_covariances(env, "gcn")));
 	return done_testing();

@@ -516,7 +516,7 @@ small_fit(gp_env *env, gp_strategy strategy, const char *kernel)
 static void
 check_faults(gp_strategy strategy, const char *kernel)
 {
-	disturb(kernel, TEST_REFUSE, strategy == GP_STRATEGY_AUTO ? 9 : 3, 50, small_fit(env, strategy, kernel));
+	disturb(kernel, TEST_REFUSE, strategy == GP_STRATEGY_AUTO ? 9 : 3, 30, small_fit(env, strategy, kernel));
 }
 
 /* Cancels at every tenth interrupt check. */

@@ -288,7 +288,7 @@ small_fit(gp_env *env, const char *kernel)
 static void
 check_faults(const char *kernel)
 {
-	disturb(kernel, TEST_REFUSE, 1, 50, small_fit(env, kernel));
+	disturb(kernel, TEST_REFUSE, 1, 30, small_fit(env, kernel));
 }
 
 /* Cancels at every tenth interrupt check. */

@@ -256,7 +256,7 @@ small_factor(gp_env *env)
 static void
 check_faults(void)
 {
-	disturb("walks", TEST_REFUSE, 1, 20, small_factor(env));
+	disturb("walks", TEST_REFUSE, 1, 15, small_factor(env));
 }
 
 int
@@ -266,9 +266,9 @@ main(void)
 	in_env(check_unbiased(env, 1, GP_WALK_UNIFORM, 0, 2000, "uniform"));
 	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 0, 2000, "uniform"));
 	in_env(check_unbiased(env, 3, GP_WALK_UNIFORM, 0, 2000, "uniform"));
-	in_env(check_unbiased(env, 2, GP_WALK_WEIGHTED, 0, 2000, "weighted"));
-	in_env(check_unbiased(env, 2, GP_WALK_REPELLED, 0, 2000, "repelled"));
-	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 17, 2000, "17 anchors"));
+	in_env(check_unbiased(env, 2, GP_WALK_WEIGHTED, 0, 800, "weighted"));
+	in_env(check_unbiased(env, 2, GP_WALK_REPELLED, 0, 800, "repelled"));
+	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 17, 800, "17 anchors"));
 	in_env(check_errors(env));
 	in_env(check_features(env));
 	in_env(check_odd(env));

@@ -183,7 +183,7 @@ small_factor(gp_env *env)
 static void
 check_faults(void)
 {
-	disturb("a factor", TEST_REFUSE, 1, 50, small_factor(env));
+	disturb("a factor", TEST_REFUSE, 1, 30, small_factor(env));
 }
 
 int

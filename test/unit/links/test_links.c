@@ -172,7 +172,7 @@ check_best(gp_device *dev, const gp_link_model *model, const char *what)
 static void
 check_fit(gp_env *env, bool directed, bool features, gp_link_method method)
 {
-	gp_graph   *g = groups(env, directed, method == GP_LINK_PAIRS ? 0.25 : 0.4);
+	gp_graph   *g = groups(env, directed, method == GP_LINK_PAIRS ? 0.2 : 0.4);
 	gp_link_problem p = problem_of(env, g, features ? group_features(env) : NULL, method);
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_method planned;
@@ -387,7 +387,7 @@ main(void)
 	in_env(check_limit(env));
 	for (volatile int method = GP_LINK_SCORES; method <= GP_LINK_PAIRS; method++)
 	{
-		disturb("a fit and a question", TEST_REFUSE, 13, 40, fit_and_ask(env, (gp_link_method) method));
+		disturb("a fit and a question", TEST_REFUSE, 13, 30, fit_and_ask(env, (gp_link_method) method));
 		disturb("a fit and a question", TEST_CANCEL, 17, 5, fit_and_ask(env, (gp_link_method) method));
 	}
 	return done_testing();

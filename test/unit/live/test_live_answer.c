@@ -610,7 +610,7 @@ check_strategy(gp_strategy strategy)
 	in_env(check_next(env, values, 1));
 	in_env(check_next(env, classes, strategy == GP_STRATEGY_EXACT ? 1 : 7));
 	in_env(check_plan(env, classes));
-	disturb("a live fit and a question, each allocation", TEST_REFUSE, 7, 40, run(env, &classes));
+	disturb("a live fit and a question, each allocation", TEST_REFUSE, 7, 25, run(env, &classes));
 	disturb("a live fit and a question, each interrupt", TEST_CANCEL, 23, 5, run(env, &classes));
 }
 

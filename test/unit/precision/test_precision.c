@@ -789,9 +789,9 @@ main(void)
 		in_env(check_open(env, GP_STRATEGY_EXACT, (gp_task) task));
 	}
 	in_env(check_traces(env));
-	disturb("a fit", TEST_REFUSE, 1, 50, small_fit(env, GP_TASK_CLASSES, "laplacian(d=2)"));
-	disturb("a fit of values", TEST_REFUSE, 1, 50, small_fit(env, GP_TASK_VALUES, "laplacian(d=3)"));
+	disturb("a fit", TEST_REFUSE, 1, 30, small_fit(env, GP_TASK_CLASSES, "laplacian(d=2)"));
+	disturb("a fit of values", TEST_REFUSE, 1, 30, small_fit(env, GP_TASK_VALUES, "laplacian(d=3)"));
 	disturb("a fit", TEST_CANCEL, 5, 10, small_fit(env, GP_TASK_CLASSES, "laplacian(d=3)"));
-	disturb("a choice", TEST_REFUSE, 1, 50, small_choice(env));
+	disturb("a choice", TEST_REFUSE, 1, 30, small_choice(env));
 	return done_testing();
 }

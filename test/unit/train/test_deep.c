@@ -271,7 +271,7 @@ main(void)
 	in_env(check_differences(env, 33, 1, 1));
 	in_env(check_bits(env, GP_FLOAT, some_steps));
 	in_env(check_bits(env, GP_DOUBLE, some_steps));
-	disturb("a training of pairs", TEST_REFUSE, 1, 40, whole(env));
-	disturb("a training of pairs", TEST_CANCEL, 1, 40, whole(env));
+	disturb("a training of pairs", TEST_REFUSE, 1, 25, whole(env));
+	disturb("a training of pairs", TEST_CANCEL, 1, 25, whole(env));
 	return done_testing();
 }

@@ -297,7 +297,7 @@ main(void)
 	}
 	in_env(check_bits(env, GP_FLOAT, some_steps));
 	in_env(check_bits(env, GP_DOUBLE, some_steps));
-	disturb("a training", TEST_REFUSE, 1, 40, whole_training(env, some_steps));
-	disturb("a training", TEST_CANCEL, 1, 40, whole_training(env, some_steps));
+	disturb("a training", TEST_REFUSE, 1, 25, whole_training(env, some_steps));
+	disturb("a training", TEST_CANCEL, 1, 25, whole_training(env, some_steps));
 	return done_testing();
 }

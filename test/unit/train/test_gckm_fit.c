@@ -362,7 +362,7 @@ small_run(gp_env *env, bool sparse, const char *text)
 static void
 check_faults(bool sparse, const char *text, int step)
 {
-	disturb(text, TEST_REFUSE, step, 50, small_run(env, sparse, text));
+	disturb(text, TEST_REFUSE, step, 30, small_run(env, sparse, text));
 	disturb(text, TEST_CANCEL, 5, 5, small_run(env, sparse, text));
 }
 

@@ -230,7 +230,7 @@ main(void)
 	in_env(check_structure(env));
 	in_env(check_values(env, GP_FLOAT));
 	in_env(check_values(env, GP_DOUBLE));
-	disturb("a fit", TEST_REFUSE, 13, 40, whole(env));
+	disturb("a fit", TEST_REFUSE, 13, 25, whole(env));
 	disturb("a fit", TEST_CANCEL, 7, 20, whole(env));
 	return done_testing();
 }

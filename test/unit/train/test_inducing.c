@@ -319,7 +319,7 @@ main(void)
 	in_env(check_differences(env, 20, 3, 33, 2, 1));
 	in_env(check_range(env));
 	in_env(check_bits(env, GP_DOUBLE, some_steps));
-	disturb("a training by inducing points", TEST_REFUSE, 1, 40, whole_training(env, some_steps));
+	disturb("a training by inducing points", TEST_REFUSE, 1, 25, whole_training(env, some_steps));
 	disturb("a training by inducing points", TEST_CANCEL, 1, 15, whole_training(env, some_steps));
 	return done_testing();
 }
