@@ -109,7 +109,7 @@ CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE OF nodes, edges, entity
     FOR EACH ROW EXECUTE FUNCTION gnngp_internal.gp_number_columns();
 
 CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, name text, numbers jsonb) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT coalesce((SELECT a.attname::text FROM pg_attribute AS a
                      WHERE a.attrelid = source AND a.attnum::text = numbers ->> (source::oid || '.' || name)
@@ -118,23 +118,24 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, text, jsonb) IS
     'the name of today of a column that may have been renamed since a graph named it';
 
-CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, names name[], numbers jsonb) RETURNS name[]
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $sql$
-    SELECT CASE WHEN names IS NOT NULL THEN
-        ARRAY(SELECT gnngp_internal.gp_column_now(source, n.name, numbers)
-              FROM unnest(names) WITH ORDINALITY AS n (name, place) ORDER BY n.place) END
-$sql$;
-COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, name[], jsonb) IS 'the same of several columns';
-
+-- In one query: a live answer waits for it.
 CREATE FUNCTION gnngp_internal.gp_column_now(sources regclass[], names name[], numbers jsonb) RETURNS name[]
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT CASE WHEN names IS NOT NULL THEN
-        ARRAY(SELECT gnngp_internal.gp_column_now(n.source, n.name, numbers)
-              FROM unnest(sources, names) WITH ORDINALITY AS n (source, name, place) ORDER BY n.place) END
+    SELECT ARRAY(SELECT coalesce(a.attname, n.name)
+                 FROM unnest(sources, names) WITH ORDINALITY AS n (source, name, place)
+                     LEFT JOIN pg_attribute AS a ON a.attrelid = n.source AND NOT a.attisdropped
+                         AND a.attnum::text = numbers ->> (n.source::oid || '.' || n.name)
+                 ORDER BY n.place)
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass[], name[], jsonb) IS 'the same of a column of each table';
+
+CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, names name[], numbers jsonb) RETURNS name[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT gnngp_internal.gp_column_now(array_fill(source, ARRAY[cardinality(names)]), names, numbers)
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, name[], jsonb) IS 'the same of several columns of a table';
 
 CREATE FUNCTION gnngp_internal.gp_asks(task gnngp_internal.gp_graph_catalog) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

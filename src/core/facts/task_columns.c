@@ -36,7 +36,10 @@ gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggr
 		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "a group is declared after columns were filled");
 	if (f->width > INT32_MAX - width)
 		gp_raise(f->env, GP_ERR_LIMIT, "Exclude some columns.", "the tables have too many columns");
-	f->group = gp_realloc_array(f->env, f->group, f->ngroups + 1, sizeof(gp_column_group));
+	/* To the next power of two: there may be hundreds. */
+	if ((f->ngroups & (f->ngroups - 1)) == 0)
+		f->group = gp_realloc_array(f->env, f->group, gp_max64(2 * (int64_t) f->ngroups, 1),
+									sizeof(gp_column_group));
 	b = &f->group[f->ngroups];
 	memset(b, 0, sizeof(gp_column_group));
 	snprintf(b->relation, GP_FACTS_NAME, "%s", relation);
