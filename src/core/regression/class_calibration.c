@@ -19,6 +19,9 @@
  * v is the mean over the labels of the leave-one-out variance, and own v the node's variance, each
  * with the noise.  Without u nodes in components without a label would be too sure.
  *
+ * The last rows tell best what later rows are like.  So where labels have blocks of time, gamma and
+ * the biases are fitted once more, to the last blocks, and drawn to what all blocks say.
+ *
  * A label that is left out leaves its class one short of the others, which a node without a label
  * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
  */
@@ -36,6 +39,9 @@
 /* means that should be more than so many times as large are small */
 #define SMALL 2.0
 #define RIDGE 30.0				/* the biases' precision */
+#define RECENT_BLOCKS 2			/* the last blocks */
+#define RECENT_GAMMA_WEIGHT 200.0	/* in place of GAMMA_WEIGHT and RIDGE there */
+#define RECENT_RIDGE 400.0
 #define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
 #define FEWEST_LABELS 100
 #define NEWTON_STEPS 50
@@ -89,6 +95,10 @@ typedef struct fitter
 	double	   *p;				/* n x columns: probabilities at the last gamma and biases */
 	double	   *unit;			/* 1 over the root of the Hessian's diagonal, and as much room */
 	double		gamma;			/* the last one */
+	/* what gamma and the biases are drawn to, and how strongly */
+	double	   *middle;			/* columns + 1 */
+	double		gamma_weight;
+	double		ridge;
 } fitter;
 
 static void
@@ -113,8 +123,8 @@ static double
 loss_at(fitter *f, const double *x, double *gradient)
 {
 	int32_t		n = f->columns;
-	double		ratio = x[0] / GAMMA_MIDDLE;
-	double		slope = GAMMA_WEIGHT * (1.0 / GAMMA_MIDDLE - 1.0 / x[0]);
+	double		ratio = x[0] / f->middle[0];
+	double		slope = f->gamma_weight * (1.0 / f->middle[0] - 1.0 / x[0]);
 	double		loss = 0.0;
 
 	if (gradient)
@@ -138,11 +148,12 @@ loss_at(fitter *f, const double *x, double *gradient)
 		}
 	}
 	f->gamma = x[0];
-	loss = f->weight * loss + GAMMA_WEIGHT * (ratio - 1.0 - log(ratio));
-	for (int32_t c = 0; c < n; c++)
-		loss += 0.5 * RIDGE * x[c + 1] * x[c + 1];
+	loss = f->weight * loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
+	for (int32_t c = 1; c <= n; c++)
+		loss += 0.5 * f->ridge * (x[c] - f->middle[c]) * (x[c] - f->middle[c]);
 	for (int32_t c = 0; gradient && c <= n; c++)
-		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : slope);
+		gradient[c] = f->weight * gradient[c] +
+			(c > 0 ? f->ridge * (x[c] - f->middle[c]) : slope);
 	return loss;
 }
 
@@ -170,7 +181,7 @@ hessian_times(fitter *f, const double *v, double *out)
 		}
 	}
 	for (int32_t c = 0; c <= n; c++)
-		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : GAMMA_WEIGHT / (f->gamma * f->gamma)) *
+		out[c] = f->weight * out[c] + (c > 0 ? f->ridge : f->gamma_weight / (f->gamma * f->gamma)) *
 			(v ? v[c] : 1.0);
 }
 
@@ -307,6 +318,43 @@ fit_delta(fitter *f, const gp_targets *targets, const gp_loo *loo, const int32_t
 	set_delta(f, loo, index, out);
 }
 
+/* Minimises the loss over gamma and the biases, from x: convex.  room has three vectors. */
+static void
+fit_all(fitter *f, double *x, double *room)
+{
+	double	   *d = room + f->columns + 1;
+
+	for (int k = 0; k < NEWTON_STEPS; k++)
+	{
+		double		loss = loss_at(f, x, room);
+
+		newton_direction(f, room, d);
+		if (!line_search(f, x, d, room, loss, d + f->columns + 1))
+			break;
+	}
+}
+
+/* Fits gamma and the biases once more, to the last blocks of time. */
+static void
+lean_to_recent(fitter *f, const gp_problem *problem, const gp_loo *loo, int32_t *index,
+			   int32_t *label, const gp_calibrator *out, double *x, double *room)
+{
+	int64_t		left = 0;
+
+	for (int64_t i = 0; i < f->n; i++)
+		if (problem->block[index[i]] >= problem->nblocks - RECENT_BLOCKS)
+		{
+			index[left] = index[i];
+			label[left++] = label[i];
+		}
+	f->n = left;
+	set_delta(f, loo, index, out);
+	memcpy(f->middle, x, sizeof(double) * (f->columns + 1));
+	f->gamma_weight = RECENT_GAMMA_WEIGHT;
+	f->ridge = RECENT_RIDGE;
+	fit_all(f, x, room);
+}
+
 /* How many labels the fit looks at: all, where their classes are not too many numbers. */
 static int64_t
 labels_looked_at(int32_t columns)
@@ -340,7 +388,8 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	int32_t		columns = targets->columns;
 	gp_calibrator out = {.delta = DELTA_MIDDLE,.gamma = GAMMA_MIDDLE,.variance = INFINITY,
 	.noise = noise};
-	fitter		f = {.dev = dev,.env = env,.columns = columns};
+	fitter		f = {.dev = dev,.env = env,.columns = columns,.gamma_weight = GAMMA_WEIGHT,
+	.ridge = RIDGE};
 
 	if (targets->few)
 		return out;
@@ -369,24 +418,19 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	double	   *x = gp_alloc_zero(env, columns + 1, sizeof(double));
-	/* gradient and direction, a trial, and the Hessian's unit */
+	/* gradient and direction, a trial, the Hessian's unit, and what is drawn to */
 	int32_t		n = columns + 1;
-	double	   *gradient = gp_alloc_array(env, n, 5 * sizeof(double));
-	double	   *d = gradient + n;
+	double	   *room = gp_alloc_zero(env, n, 6 * sizeof(double));
 
-	f.unit = d + 2 * n;
-	fit_delta(&f, targets, loo, index, x, gradient, &out);
+	f.unit = room + 3 * n;
+	f.middle = room + 5 * n;
+	f.middle[0] = GAMMA_MIDDLE;
+	fit_delta(&f, targets, loo, index, x, room, &out);
 	x[0] = out.gamma;
-	/* Minimises the loss over gamma and the biases, from x: convex. */
-	for (int k = 0; k < NEWTON_STEPS; k++)
-	{
-		double		loss = loss_at(&f, x, gradient);
-
-		newton_direction(&f, gradient, d);
-		if (!line_search(&f, x, d, gradient, loss, d + n))
-			break;
-	}
-	gp_free(env, gradient);
+	fit_all(&f, x, room);
+	if (problem->block && problem->nblocks > RECENT_BLOCKS)
+		lean_to_recent(&f, problem, loo, index, label, &out, x, room);
+	gp_free(env, room);
 	out.gamma = x[0];
 	memmove(x, x + 1, columns * sizeof(double));
 	out.bias = x;

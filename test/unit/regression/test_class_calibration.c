@@ -209,6 +209,73 @@ check_recovery(gp_env *env)
 	check_minimum(&found, LABELS, mean, label);
 }
 
+/* The loss of the labels of the last blocks of time, drawn to what all blocks say. */
+static double
+recent_loss(const gp_calibrator *k, const gp_calibrator *all, int first, const double *mean,
+			const int32_t *label)
+{
+	double		ratio = k->gamma / all->gamma;
+	double		loss = 200.0 * (ratio - 1.0 - log(ratio));
+	double		p[CLASSES];
+
+	for (int c = 0; c < CLASSES; c++)
+		loss += 200.0 * (k->bias[c] - all->bias[c]) * (k->bias[c] - all->bias[c]);
+	for (int i = first; i < LABELS; i++)
+	{
+		gp_probabilities(k, CLASSES, mean + i * CLASSES, variance[i], p);
+		loss -= log(p[label[i]]);
+	}
+	return loss;
+}
+
+/* Of ten blocks of time the last two, whose classes are others, count more than the rest. */
+static void
+check_recent(gp_env *env)
+{
+	double		bias[2][CLASSES] = {{0.6, -0.4, 0.0, 0.3, -0.5}, {-0.6, 0.8, 0.0, -0.3, 0.1}};
+	gp_calibrator truth = {0.1, 2.5, 1.0, NOISE, NULL};
+	double	   *mean = gp_alloc_array(env, LABELS * CLASSES, sizeof(double));
+	int32_t    *label = gp_alloc_array(env, LABELS, sizeof(int32_t));
+	int32_t    *later = gp_alloc_array(env, LABELS, sizeof(int32_t));
+	int32_t    *block = gp_alloc_array(env, LABELS, sizeof(int32_t));
+	int			first = LABELS / 10 * 8;
+	bool		lowest = true;
+	double		least;
+	gp_problem	problem;
+	gp_targets	targets;
+	gp_calibrator all;
+	gp_calibrator found;
+
+	truth.bias = bias[0];
+	make_labels(&truth, mean, label);
+	truth.bias = bias[1];
+	make_labels(&truth, mean, later);
+	memcpy(label + first, later + first, sizeof(int32_t) * (LABELS - first));
+	for (int i = 0; i < LABELS; i++)
+		block[i] = i / (LABELS / 10);
+	targets = make_targets(env, &problem, LABELS, label);
+	problem.block = block;
+	problem.nblocks = 2;
+	all = fit(env, &problem, &targets, mean);
+	problem.nblocks = 10;
+	found = fit(env, &problem, &targets, mean);
+	least = recent_loss(&found, &all, first, mean, label);
+	for (int k = 0; k <= CLASSES; k++)
+		for (int sign = -1; sign <= 1; sign += 2)
+		{
+			gp_calibrator near = found;
+
+			near.bias = memcpy(bias[0], found.bias, sizeof(bias[0]));
+			if (k < CLASSES)
+				near.bias[k] += 0.02 * sign;
+			else
+				near.gamma *= 1.0 + 0.02 * sign;
+			lowest = lowest && recent_loss(&near, &all, first, mean, label) > least;
+		}
+	ok(lowest, "the last blocks of time are likeliest, near to what all blocks say");
+	ok(found.delta == all.delta, "the width is that of all blocks");
+}
+
 /* Means that find every label, times a factor. */
 static void
 make_separable(double factor, double *mean, int32_t *label)
@@ -294,6 +361,7 @@ main(void)
 	for (int i = 0; i < LABELS; i++)
 		variance[i] = i % 2 ? 0.5 : 1.5;
 	in_env(check_recovery(env));
+	in_env(check_recent(env));
 	in_env(check_separable(env, 1.0));
 	in_env(check_separable(env, 0.02));
 	in_env(check_extremes(env));
