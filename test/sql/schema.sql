@@ -167,6 +167,19 @@ SELECT min(score) AS least, min(lower) AS lowest, (SELECT min(score) FROM gp_loo
 FROM gp_predict('cubes') JOIN gp_predict_sets('cubes') USING (node);
 SELECT gp_drop_graph('cubes');
 SELECT gp_drop_graph('n_' || x) FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
+-- Sums of amounts, NULLs among them, take part in a value and in no class; live answers know them
+CREATE TABLE payments AS SELECT customer_id, ordered_at AS at, CASE WHEN id % 7 > 0 THEN round((9 * exp(id * 37 % 101 / 40.0))::numeric, 2) END AS amount FROM orders;
+ALTER TABLE payments ALTER at SET NOT NULL, ADD FOREIGN KEY (customer_id) REFERENCES customers;
+SELECT gp_create_graph('paid', '{customers,payments}');
+SELECT gp_create_task(name, 'paid', 'customers', target, horizon => '30 days') FROM (VALUES
+    ('spends', '(SELECT coalesce(sum(p.amount), 0) FROM payments AS p WHERE p.customer_id = e.id AND p.at > t AND p.at <= t + horizon)'),
+    ('pays', '(SELECT sum(p.amount) > 300 FROM payments AS p WHERE p.customer_id = e.id AND p.at > t AND p.at <= t + horizon)')) AS x (name, target);
+SELECT name, (SELECT loo_score > 0 FROM gp_fit(name)) AS told FROM unnest('{spends,pays}'::text[]) AS name;
+SELECT name, (SELECT count(*) FROM gp_explain(name, 9, k => 100) WHERE relation = 'payments.customer_id' AND aggregate = 'decayed sum') AS sums
+FROM unnest('{spends,pays}'::text[]) AS name;
+SELECT count(*), max(abs(l.score - p.score) / sqrt(p.variance)) < 1e-4 AS same FROM gp_predict('spends') AS p
+    JOIN gp_predict_live('spends', ARRAY(SELECT id FROM customers), as_of => (SELECT max(at) + interval '1 microsecond' FROM payments)) AS l USING (node);
+SELECT gp_drop_graph(name) FROM unnest('{spends,pays,paid}'::text[]) AS name;
 
 -- A graph and its models follow what is renamed: live answers, and labels that find their entity by a column's name
 SELECT gp_fit('orders30') IS NOT NULL;

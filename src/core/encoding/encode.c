@@ -217,6 +217,40 @@ gp_encode_apart(const gp_encoding *e, const gp_cell *row, double *out)
 		}
 }
 
+/* Where a constant column has deviation 0, what is usual may be 0, too. */
+static bool
+is_amount(const gp_encoded *encoded)
+{
+	return is_apart(encoded) && encoded->low >= 0.0 && encoded->deviation > 0.0;
+}
+
+int32_t
+gp_encoding_amounts(const gp_encoding *e)
+{
+	int32_t		n = 0;
+
+	for (int32_t p = 0; p < e->nencoded; p++)
+		n += is_amount(&e->encoded[p]);
+	return n;
+}
+
+void
+gp_encode_amounts(const gp_encoding *e, const gp_cell *row, double *out)
+{
+	for (int32_t p = 0; p < e->nencoded; p++)
+	{
+		const gp_encoded *encoded = &e->encoded[p];
+		double		usual = encoded->logarithm ? expm1(encoded->mean) : encoded->mean;
+
+		if (is_amount(encoded))
+		{
+			double		z = number_of(encoded, &row[encoded->column]);
+
+			*out++ = isnan(z) ? NAN : gp_encoded_clip(encoded, z) / usual;
+		}
+	}
+}
+
 void
 gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {

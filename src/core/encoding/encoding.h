@@ -177,6 +177,13 @@ extern int32_t gp_encoding_apart(const gp_encoding *encoding);
 extern void gp_encode_apart(const gp_encoding *encoding, const gp_cell *cell, double *out);
 
 /*
+ * The amounts of a row, which can be added up: numbers that are not negative, in units of a usual
+ * one of their column, so that the currency does not matter.  NaN where the column is NULL.
+ */
+extern int32_t gp_encoding_amounts(const gp_encoding *encoding);
+extern void gp_encode_amounts(const gp_encoding *encoding, const gp_cell *cell, double *out);
+
+/*
  * What gp_columns shows of an encoded column: the way in a few words, and a note ("" where there is
  * none); both are cut to the room.
  */

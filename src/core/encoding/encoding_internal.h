@@ -28,11 +28,18 @@ gp_encoded_width(const gp_encoded *encoded)
 	return encoded->kind == GP_CELL_CATEGORY_KEY ? 0 : gp_encoded_numbers(encoded) + encoded->hot;
 }
 
+/* A number, winsorised. */
+static inline double
+gp_encoded_clip(const gp_encoded *encoded, double z)
+{
+	return fmin(fmax(z, encoded->low), encoded->high);
+}
+
 /* A number as it is standardised: winsorised and, where that is so, its logarithm. */
 static inline double
 gp_encoded_winsorise(const gp_encoded *encoded, double z)
 {
-	z = fmin(fmax(z, encoded->low), encoded->high);
+	z = gp_encoded_clip(encoded, z);
 	return encoded->logarithm ? log1p(z) : z;
 }
 

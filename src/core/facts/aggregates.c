@@ -109,6 +109,16 @@ spread(const gp_aggregated *a, const gp_running *s, gp_time t, double *out)
 		out[c] = sqrt(fmax(out[c] - sum[c] * sum[c] / fmax(n, 1.0) + a->asked.pseudo, 0.0) / whole);
 }
 
+/* Amounts of long and of late, as of the time: while nothing happens they become less. */
+static void
+decayed_sum(const gp_aggregated *a, const gp_running *s, gp_time t, double *out)
+{
+	double		left = s->count > 0 ? halved(a, s->last, t) : 0.0;
+
+	out[0] = log1p(left * s->decayed[0]);
+	out[1] = log1p(pow(left, QUICK) * s->lately);
+}
+
 /* Counts and ages; of what has no time the ages are unknown. */
 static void
 counts_and_ages(const gp_aggregated *a, const gp_running *s, gp_time t, double *out)
@@ -133,7 +143,8 @@ const gp_aggregate gp_aggregate_table[GP_AGGREGATES] = {
 	{GP_FACTS_SUM, "sum", 0, sum},
 	{GP_FACTS_COUNT, "count", 1, count},
 	{GP_FACTS_CHANGE, "change", 0, change},
-	{GP_FACTS_SPREAD, "spread", 0, spread}
+	{GP_FACTS_SPREAD, "spread", 0, spread},
+	{GP_FACTS_DECAYED, "decayed sum", 2, decayed_sum}
 };
 
 void
@@ -141,6 +152,7 @@ gp_running_add(const gp_aggregated *a, gp_running *s, gp_time visible, const dou
 {
 	bool		is_first = s->count == 0;
 	double		left = is_first ? 0.0 : halved(a, s->last, visible);
+	double		quick = pow(left, QUICK);
 	gp_tie	   *g;
 
 	/* Another tie than the last fact's takes the place of the oldest. */
@@ -160,7 +172,8 @@ gp_running_add(const gp_aggregated *a, gp_running *s, gp_time visible, const dou
 		s->sum[c] += value[c];
 	}
 	s->weight = s->weight * left + 1.0;
-	s->quick = s->quick * pow(left, QUICK) + 1.0;
+	s->quick = s->quick * quick + 1.0;
+	s->lately = a->asked.apart ? s->lately * quick + value[0] : 0.0;
 	s->first = is_first ? visible : s->first;
 	s->last = visible;
 	s->count++;

@@ -59,7 +59,9 @@ typedef enum gp_facts_aggregate
 	GP_FACTS_SUM = 32,		/* "sum" */
 	GP_FACTS_COUNT = 64,	/* "count": log(1 + n) alone, for tables without time */
 	GP_FACTS_CHANGE = 128,	/* "change": the last fact less the mean of the last ones */
-	GP_FACTS_SPREAD = 256	/* "spread": deviation of the last ones */
+	GP_FACTS_SPREAD = 256,	/* "spread": deviation of the last ones */
+	/* "decayed sum": log(1 + sum) of each number apart, halved by half_life, and by a quarter */
+	GP_FACTS_DECAYED = 512
 } gp_facts_aggregate;
 
 /* What tells how facts change: such columns count where blocks of time say so. */

@@ -77,7 +77,8 @@ typedef struct gp_running
 	double		weight;			/* of all facts, halved by half-lives */
 	double	   *decayed;		/* their sums, halved, too, */
 	double	   *sum;			/* and not */
-	double		quick;			/* the weight of all facts with a quarter of the half-life */
+	double		quick;			/* the weight of all facts with a quarter of the half-life, */
+	double		lately;			/* and their sum, of numbers apart */
 	gp_tie	   *tie;			/* a ring, with room for the last facts, */
 	int32_t		newest;			/* and its last */
 } gp_running;
@@ -87,7 +88,7 @@ extern void gp_running_add(const gp_aggregated *a, gp_running *s, gp_time visibl
 						   const double *value);
 
 #define GP_META_COLUMNS 5		/* of counts and ages */
-#define GP_AGGREGATES 9
+#define GP_AGGREGATES 10
 
 typedef struct gp_aggregate
 {

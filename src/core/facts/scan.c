@@ -85,7 +85,7 @@ begin_key(gp_scan *s, int32_t key)
 	for (int32_t i = 0; i < a->states; i++)
 	{
 		s->state[i].count = 0;
-		s->state[i].weight = s->state[i].quick = 0.0;
+		s->state[i].weight = s->state[i].quick = s->state[i].lately = 0.0;
 	}
 }
 

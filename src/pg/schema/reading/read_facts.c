@@ -59,6 +59,9 @@ declare_usual(gnngp_task_reading *r, gnngp_fact_source *facts)
 		facts->width += encoding->width;
 		if (joined->level == 0)
 			facts->apart += gp_encoding_apart(encoding);
+		/* Sums tell how much, and not whether. */
+		if (p == 0 && r->transform->target.nclasses == 0)
+			facts->amounts = gp_encoding_amounts(encoding);
 	}
 	facts->columns[GNNGP_FACTS_ALL] = gp_task_columns_facts(r->columns, facts->name,
 															facts->width, usual);
@@ -76,9 +79,10 @@ declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 	gp_aggregates each = aggregates(r, facts->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
 									GP_FACTS_MEAN);
 	gp_aggregates change = aggregates(r, GP_FACTS_CHANGE | GP_FACTS_SPREAD);
+	gp_aggregates amount = aggregates(r, GP_FACTS_DECAYED);
 
-	each.last = 1;
-	each.apart = change.apart = true;
+	each.last = amount.last = 1;
+	each.apart = change.apart = amount.apart = true;
 	if (nwithin > 0 && facts->target_column < 0)
 		facts->columns[GNNGP_FACTS_WITHIN] =
 			gp_task_columns_facts(r->columns, psprintf("%s within categories", facts->name),
@@ -86,6 +90,9 @@ declare_apart(gnngp_task_reading *r, gnngp_fact_source *facts)
 	if (facts->apart > 0 && facts->target_column < 0 && facts->timed)
 		facts->columns[GNNGP_FACTS_CHANGES] =
 			gp_task_columns_facts(r->columns, facts->name, facts->apart, change);
+	if (facts->amounts > 0 && facts->target_column < 0 && facts->timed)
+		facts->columns[GNNGP_FACTS_AMOUNTS] =
+			gp_task_columns_facts(r->columns, facts->name, facts->amounts, amount);
 }
 
 /*
@@ -164,6 +171,16 @@ told_by(const gnngp_task_reading *r, const gnngp_fact_source *facts,
 	return told;
 }
 
+/* Clears the columns of facts. */
+static void
+clear_facts(const gnngp_task_reading *r, int32 facts)
+{
+	int32		width;
+	int32		first = gp_task_columns_facts_first(r->columns, facts, &width);
+
+	gp_task_columns_clear(r->columns, first, width);
+}
+
 /*
  * Clears earlier answers of other rows that tell no more than twice what chance gives the best of
  * so many: a fit without them takes its time.
@@ -194,14 +211,15 @@ gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *label
 		for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
 			if (r->fact_source[i].joined > 0 && r->fact_source[i].columns[k] >= 0 &&
 				(told[i] == 0.0 || told[i] < TELLING * most))
-			{
-				int32		width;
-				int32		first = gp_task_columns_facts_first(r->columns,
-																r->fact_source[i].columns[k],
-																&width);
+				clear_facts(r, r->fact_source[i].columns[k]);
+}
 
-				gp_task_columns_clear(r->columns, first, width);
-			}
+void
+gnngp_leave_out_amounts(const gnngp_task_reading *r)
+{
+	for (int i = 0; i < r->nfact_sources; i++)
+		if (r->fact_source[i].columns[GNNGP_FACTS_AMOUNTS] >= 0)
+			clear_facts(r, r->fact_source[i].columns[GNNGP_FACTS_AMOUNTS]);
 }
 
 /* ---- the entities ---- */
@@ -360,6 +378,19 @@ hide_category_keys(const gnngp_join *j, const Datum *values, const bool *nulls, 
 	}
 }
 
+/* The numbers of a joined row by themselves, NaN where it is not there; returns how many. */
+static int32
+encode_apart(const gp_encoding *encoding, bool there, const gp_cell *cell, double *out)
+{
+	int32		n = gp_encoding_apart(encoding);
+
+	if (there && n > 0)
+		gp_encode_apart(encoding, cell, out);
+	for (int32 k = 0; k < n && !there; k++)
+		out[k] = NAN;
+	return n;
+}
+
 /* The entity among those of the labels that an id is of; -1: none. */
 static int32
 labelled_entity(gnngp_task_reading *r, const gp_facts_labels *labels, const gnngp_id *id)
@@ -404,6 +435,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	gp_time		own = gnngp_time_of(values[time_at], nulls[time_at]);
 	double	   *at = f->value;
 	double	   *apart = f->value + facts->width;
+	double	   *amounts = apart + facts->apart;
 
 	if (key < 0 || visible == GP_TIME_NEVER)
 		return;
@@ -417,23 +449,23 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		const gp_encoding *encoding = f->r->transform->encoding[joined->encoding];
 		bool		there = gnngp_encode_joined(joined, encoding, values, nulls, false, f->cell,
 												at);
-		int32		napart = joined->level == 0 ? gp_encoding_apart(encoding) : 0;
 
 		if (there)
 			gp_encode_ages(encoding, own, at);
 		at += encoding->width;
 		if (there && p == 0)
 			hide_category_keys(facts->join, values, nulls, f->cell);
-		if (there && napart > 0)
-			gp_encode_apart(encoding, f->cell, apart);
-		for (int32 k = 0; k < napart; k++)
-			apart[k] = there ? apart[k] : NAN;
-		apart += napart;
+		if (joined->level == 0)
+			apart += encode_apart(encoding, there, f->cell, apart);
+		if (p == 0 && f->scan[GNNGP_FACTS_AMOUNTS])
+			gp_encode_amounts(encoding, f->cell, amounts);
 	}
 	if (f->scan[GNNGP_FACTS_WITHIN])
 		gp_scan_fact(f->scan[GNNGP_FACTS_WITHIN], key, visible, f->value + facts->width);
 	if (f->scan[GNNGP_FACTS_CHANGES])
 		gp_scan_fact(f->scan[GNNGP_FACTS_CHANGES], key, visible, f->value + facts->width);
+	if (f->scan[GNNGP_FACTS_AMOUNTS])
+		gp_scan_fact(f->scan[GNNGP_FACTS_AMOUNTS], key, visible, amounts);
 	if (f->scan[GNNGP_FACTS_TARGETS])
 	{
 		double	   *target = f->value + facts->target_first;
@@ -520,7 +552,7 @@ read_source(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labe
 
 	if (facts->row_key == NULL)
 		set_keys(r, facts);
-	f.value = palloc(sizeof(double) * (facts->width + facts->apart));
+	f.value = palloc(sizeof(double) * (facts->width + facts->apart + facts->amounts));
 	gnngp_give_keys(&facts->join->query, &facts->keys);
 	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
 		if (facts->columns[k] >= 0 && (k != GNNGP_FACTS_TARGETS || facts->id_column < 0))

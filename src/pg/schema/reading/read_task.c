@@ -178,6 +178,8 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	if (r->asks_column)
 		gnngp_clear_later(r, data->nlabelled);
 	gnngp_leave_out_silent(r, &labels);
+	if (labels_are == GP_FACTS_OLD_AS_FACTS)
+		gnngp_leave_out_amounts(r);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains);
 	transform->scale.doubted = labels_are == GP_FACTS_OLD_AS_FACTS ? r->of_targets : r->beside;

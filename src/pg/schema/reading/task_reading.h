@@ -15,6 +15,7 @@ typedef enum gnngp_fact_numbers
 	GNNGP_FACTS_ALL,			/* all numbers of a fact */
 	GNNGP_FACTS_WITHIN,			/* its numbers within categories */
 	GNNGP_FACTS_CHANGES,		/* its numbers by themselves, for how they change */
+	GNNGP_FACTS_AMOUNTS,		/* those that are added up */
 	GNNGP_FACTS_TARGETS,		/* the earlier answers of facts that have them */
 	GNNGP_FACT_NUMBERS
 } gnngp_fact_numbers;
@@ -41,7 +42,8 @@ typedef struct gnngp_fact_source
 	int			id_column;		/* the id of its rows, entities with labels; -1: they have none */
 	/* As it is declared: */
 	int			width;			/* numbers of a fact */
-	int32		apart;			/* of them by themselves, which are read beside them */
+	int32		apart;			/* of them by themselves, which are read beside them, */
+	int32		amounts;		/* then those that are added up: of its own table alone */
 	int32		columns[GNNGP_FACT_NUMBERS];	/* facts of gp_task_columns; -1: none */
 	int			target_column;	/* of its query: what the task asks for; -1: it lacks that */
 	int32		target_first;	/* and where it is among the numbers of a fact */
@@ -135,6 +137,9 @@ extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labe
  * answers do not read them.
  */
 extern void gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels);
+
+/* Clears the sums that decay: where all facts are old, less is left of them than was ever seen. */
+extern void gnngp_leave_out_amounts(const gnngp_task_reading *r);
 
 /* A NOTICE that a column is written later than its row, and why that is known. */
 extern void gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column,
