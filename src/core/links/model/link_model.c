@@ -23,9 +23,10 @@ _Static_assert(TAGS <= GP_LINK_MAX_ARRAYS, "callers have room for all arrays");
 /* The places of numbers in TAG_SCALARS: append only; a stored model must have all of them. */
 enum scalar
 {
-	METHOD = 0, NODES = 1, EDGES = 2, DIRECTED = 3, PAIRS = 4, AUC = 5, PRECISION = 6, STEPS = 7,
-	SCORES = 8, LANDMARKS = 9, RIDGE = 10, NODE_WIDTH = 11, INDUCING = 12, OFFSET = 13, SCALE = 14,
-	POINTS = 15, INTERCEPT = 16, SLOPE = 17, KNEE = 18, BEND = 19, DIMS = 20, SCALARS
+	AT_METHOD = 0, AT_NODES = 1, AT_EDGES = 2, AT_DIRECTED = 3, AT_PAIRS = 4, AT_AUC = 5,
+	AT_PRECISION = 6, AT_STEPS = 7, AT_SCORES = 8, AT_LANDMARKS = 9, AT_RIDGE = 10,
+	AT_NODE_WIDTH = 11, AT_INDUCING = 12, AT_OFFSET = 13, AT_SCALE = 14, AT_POINTS = 15,
+	AT_INTERCEPT = 16, AT_SLOPE = 17, AT_KNEE = 18, AT_BEND = 19, AT_DIMS = 20, SCALARS
 };
 
 _Static_assert(SCALARS <= GP_LINK_SCALARS, "callers have room for all numbers");
@@ -94,16 +95,17 @@ static void
 write_scalars(const gp_link_model *m, double *s)
 {
 	const double number[SCALARS] = {
-		[METHOD] = m->method,[NODES] = (double) m->graph->nodes,
-		[EDGES] = (double) m->graph->edges,[DIRECTED] = m->graph->directed,
-		[PAIRS] = (double) m->pairs,[AUC] = m->metric[GP_LINK_METRIC_AUC],
-		[PRECISION] = m->metric[GP_LINK_METRIC_PRECISION],[STEPS] = m->steps,
-		[SCORES] = m->scores.width,[LANDMARKS] = (double) m->scores.landmarks,
-		[RIDGE] = m->ease.ridge,[NODE_WIDTH] = m->node.width,
-		[INDUCING] = (double) m->inducing.n,[OFFSET] = m->dgp.offset,[SCALE] = m->dgp.scale,
-		[POINTS] = m->dgp.points,[INTERCEPT] = m->curve.intercept,[SLOPE] = m->curve.slope,
-		[KNEE] = m->curve.knee,[BEND] = m->curve.bend,
-		[DIMS] = m->features ? (double) m->features->dims : 0.0
+		[AT_METHOD] = m->method,[AT_NODES] = (double) m->graph->nodes,
+		[AT_EDGES] = (double) m->graph->edges,[AT_DIRECTED] = m->graph->directed,
+		[AT_PAIRS] = (double) m->pairs,[AT_AUC] = m->metric[GP_LINK_METRIC_AUC],
+		[AT_PRECISION] = m->metric[GP_LINK_METRIC_PRECISION],[AT_STEPS] = m->steps,
+		[AT_SCORES] = m->scores.width,[AT_LANDMARKS] = (double) m->scores.landmarks,
+		[AT_RIDGE] = m->ease.ridge,[AT_NODE_WIDTH] = m->node.width,
+		[AT_INDUCING] = (double) m->inducing.n,[AT_OFFSET] = m->dgp.offset,
+		[AT_SCALE] = m->dgp.scale,[AT_POINTS] = m->dgp.points,
+		[AT_INTERCEPT] = m->curve.intercept,[AT_SLOPE] = m->curve.slope,
+		[AT_KNEE] = m->curve.knee,[AT_BEND] = m->curve.bend,
+		[AT_DIMS] = m->features ? (double) m->features->dims : 0.0
 	};
 
 	memcpy(s, number, sizeof(number));
@@ -242,32 +244,32 @@ static void
 restore_scalars(restorer *r, gp_link_model *m)
 {
 	gp_graph   *g = gp_alloc_zero(r->env, 1, sizeof(gp_graph));
-	int64_t		dims = whole(r, DIMS, INT32_MAX);
+	int64_t		dims = whole(r, AT_DIMS, INT32_MAX);
 
-	m->method = (gp_link_method) whole(r, METHOD, GP_LINK_EASE);
+	m->method = (gp_link_method) whole(r, AT_METHOD, GP_LINK_EASE);
 	if (m->method == GP_LINK_AUTO)
 		refuse(r, "its method is unknown");
-	g->nodes = whole(r, NODES, INT32_MAX);
-	g->edges = whole(r, EDGES, r->array[TAG_COL] ? (double) r->array[TAG_COL]->count : 0.0);
-	g->directed = whole(r, DIRECTED, 1.0) == 1;
+	g->nodes = whole(r, AT_NODES, INT32_MAX);
+	g->edges = whole(r, AT_EDGES, r->array[TAG_COL] ? (double) r->array[TAG_COL]->count : 0.0);
+	g->directed = whole(r, AT_DIRECTED, 1.0) == 1;
 	m->graph = g;
 	m->owns_graph = true;
-	m->pairs = whole(r, PAIRS, 1e15);
+	m->pairs = whole(r, AT_PAIRS, 1e15);
 	for (int k = 0; k < GP_LINK_METRICS; k++)
 		m->metric[k] = NAN;
-	m->metric[GP_LINK_METRIC_AUC] = r->scalar[AUC];
-	m->metric[GP_LINK_METRIC_PRECISION] = r->scalar[PRECISION];
-	m->steps = (int32_t) whole(r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
-	m->scores.width = (int32_t) whole(r, SCORES, GP_LINK_MOST_WIDTH);
-	m->scores.landmarks = whole(r, LANDMARKS, GP_SYEV_MAX);
-	m->ease.ridge = r->scalar[RIDGE];
-	m->node.width = (int32_t) whole(r, NODE_WIDTH, GP_LINK_MOST_WIDTH);
-	m->inducing.n = whole(r, INDUCING, GP_SYEV_MAX);
-	m->dgp.offset = r->scalar[OFFSET];
-	m->dgp.scale = r->scalar[SCALE];
-	m->dgp.points = (int32_t) whole(r, POINTS, GP_LINK_MOST_POINTS);
-	m->curve = (gp_link_curve) {r->scalar[INTERCEPT], r->scalar[SLOPE], r->scalar[KNEE],
-		r->scalar[BEND]};
+	m->metric[GP_LINK_METRIC_AUC] = r->scalar[AT_AUC];
+	m->metric[GP_LINK_METRIC_PRECISION] = r->scalar[AT_PRECISION];
+	m->steps = (int32_t) whole(r, AT_STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
+	m->scores.width = (int32_t) whole(r, AT_SCORES, GP_LINK_MOST_WIDTH);
+	m->scores.landmarks = whole(r, AT_LANDMARKS, GP_SYEV_MAX);
+	m->ease.ridge = r->scalar[AT_RIDGE];
+	m->node.width = (int32_t) whole(r, AT_NODE_WIDTH, GP_LINK_MOST_WIDTH);
+	m->inducing.n = whole(r, AT_INDUCING, GP_SYEV_MAX);
+	m->dgp.offset = r->scalar[AT_OFFSET];
+	m->dgp.scale = r->scalar[AT_SCALE];
+	m->dgp.points = (int32_t) whole(r, AT_POINTS, GP_LINK_MOST_POINTS);
+	m->curve = (gp_link_curve) {r->scalar[AT_INTERCEPT], r->scalar[AT_SLOPE],
+		r->scalar[AT_KNEE], r->scalar[AT_BEND]};
 	if (dims > 0)
 	{
 		m->features = gp_alloc_zero(r->env, 1, sizeof(gp_features));

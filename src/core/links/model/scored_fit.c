@@ -25,13 +25,13 @@ static const double penalties[] = {1.0, 0.1};
 #define MORE_SALT UINT64_C(0x6d6f726500000000)
 
 /* A regression and what it says of the folds, each learnt without it. */
-typedef struct trial
+typedef struct tried
 {
 	gp_link_regression *by;
 	double	   *alpha;			/* of the model */
 	float	   *root;
-	gp_link_trial held;
-} trial;
+	gp_link_trial said;
+} tried;
 
 /* Copies pairs behind those of a fold. */
 static void
@@ -200,27 +200,27 @@ logits_from(const gp_link_scored_fit *r, gp_link_regression *g, int f, gp_link_s
 }
 
 /*
- * What trials are compared by: how held-out links rank among their rivals.  With features it is
- * the likelihood of held-out rows: links beyond reach would rank first for being no rivals.
+ * What regressions are compared by: how held-out links rank among their rivals.  With features it
+ * is the likelihood of held-out rows: links beyond reach would rank first for being no rivals.
  */
 static double
-gain_of(const gp_link_scored_fit *r, const trial *a)
+gain_of(const gp_link_scored_fit *r, const tried *a)
 {
-	return r->prepared.features ? -a->held.loss :
-		a->held.ranks.reciprocal / (double) a->held.ranks.links;
+	return r->prepared.features ? -a->said.loss :
+		a->said.ranks.reciprocal / (double) a->said.ranks.links;
 }
 
 /*
  * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
  * so that it is what is kept.
  */
-static trial
+static tried
 try_regression(const gp_link_scored_fit *r, const gp_link_held *held, gp_link_regression *g,
 			   double penalty)
 {
 	gp_env	   *env = r->env;
 	gp_link_logistic *l = &g->logistic;
-	trial		a = {.by = g,.held = gp_link_trial_open(env, held)};
+	tried		a = {.by = g,.said = gp_link_trial_open(env, held)};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 
@@ -240,28 +240,28 @@ try_regression(const gp_link_scored_fit *r, const gp_link_held *held, gp_link_re
 			gp_link_logistic_fit(l, r->label, weight);
 		}
 		double	   *logit = logits_from(r, g, f, GP_SCORED_RIVALS);
-		gp_link_trial_take(&a.held, held, &r->fold[f], f, l, first, logit);
+		gp_link_trial_take(&a.said, held, &r->fold[f], f, l, first, logit);
 		gp_free(env, logit);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	l->last = 0.0;
 	gp_link_logistic_fit(l, r->label, r->weight);
-	a.held.logit_on_fold = logits_from(r, g, 0, GP_SCORED_CALIBRATION);
-	a.held.logit_on_whole = logits_by(r, g, r->fold[0].calibration.pairs.n, r->whole);
+	a.said.logit_on_fold = logits_from(r, g, 0, GP_SCORED_CALIBRATION);
+	a.said.logit_on_whole = logits_by(r, g, r->fold[0].calibration.pairs.n, r->whole);
 	a.alpha = gp_link_logistic_weights(l, g->root);
 	a.root = gp_link_covariance_root(l, g->root);
 	gp_free_all(env, weight, mode);
 	return a;
 }
 
-/* The better one of two trials; the other is freed.  A dry run takes the larger one. */
-static trial
-better_trial(const gp_link_scored_fit *r, trial *a, trial *b)
+/* The better one of two that were tried; the other is freed.  A dry run takes the larger one. */
+static tried
+better_of(const gp_link_scored_fit *r, tried *a, tried *b)
 {
 	bool		second = r->env->dry || gain_of(r, b) > gain_of(r, a);
-	trial	   *other = second ? a : b;
+	tried	   *other = second ? a : b;
 
-	gp_link_trial_free(r->env, &other->held);
+	gp_link_trial_free(r->env, &other->said);
 	gp_free_all(r->env, other->alpha, other->root);
 	return second ? *b : *a;
 }
@@ -328,18 +328,18 @@ gp_link_scored_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_link_regression plain = gp_link_regression_open(dev, r->n, r->width, r->score, false);
 	gp_link_regression process = {0};
 	int			count = !r->processes ? 0 : r->prepared.features ? 1 : PENALTIES;
-	trial		best = try_regression(r, &model->held, &plain, 1.0);
+	tried		best = try_regression(r, &model->held, &plain, 1.0);
 
 	if (count > 0)
 		process = gp_link_regression_open(dev, r->n, r->width, r->score, true);
 	for (int k = 0; k < count; k++)
 	{
-		trial		other = try_regression(r, &model->held, &process, penalties[k]);
+		tried		other = try_regression(r, &model->held, &process, penalties[k]);
 
-		best = better_trial(r, &best, &other);
+		best = better_of(r, &best, &other);
 	}
-	gp_link_trial_judge(env, &best.held, r->fold, r->calibrated, problem->missing_share, model);
-	gp_link_trial_free(env, &best.held);
+	gp_link_trial_judge(env, &best.said, r->fold, r->calibrated, problem->missing_share, model);
+	gp_link_trial_free(env, &best.said);
 	model->pairs = r->n;
 	keep_regression(best.by, r->width, model);
 	model->alpha = best.alpha;
