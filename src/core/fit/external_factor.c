@@ -8,31 +8,6 @@
 
 #define ROWS 4096				/* of all nodes, that are looked at together */
 
-/* One pass over all rows, of which the labelled ones end the regression. */
-static gp_solution
-predict_rows(gp_device *dev, const gp_external_factor *factor, gp_primal *primal,
-			 gp_posterior *out)
-{
-	int64_t		m = primal->targets->m;
-	int32_t		columns = out->columns;
-	double	   *row = gp_alloc_array(dev->env, m * (1 + columns), sizeof(double));
-	double	   *fit = gp_alloc_array(dev->env, m * columns, sizeof(double));
-	double	   *leverage = gp_alloc_array(dev->env, m, sizeof(double));
-	gp_matrix	l = gp_copy(dev, primal->root, GP_DOUBLE);
-
-	dev->trtri(dev, l);
-	dev->transpose_square(dev, l);
-	out->kept = factor->project_all(factor->state, l, primal->w, row);
-	dev->destroy(dev, &l);
-	for (int64_t k = 0; k < m; k++)
-	{
-		leverage[k] = row[k * (1 + columns)];
-		memcpy(fit + k * columns, row + k * (1 + columns) + 1, columns * sizeof(double));
-	}
-	gp_free(dev->env, row);
-	return gp_primal_end(primal, fit, leverage);
-}
-
 /* The prior's variances where a value asks for them (lowrank_posterior.c); else none. */
 static gp_kept_rows
 keep_prior(gp_device *dev, const gp_problem *problem, const gp_external_factor *factor,
@@ -135,7 +110,24 @@ gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_fac
 	gp_free(env, node);
 	gp_primal_weights(&primal);
 
-	gp_solution solution = predict_rows(dev, factor, &primal, out);
+	/* One pass over all rows, of which the labelled ones end the regression. */
+	int64_t		m = targets.m;
+	int32_t		columns = out->columns;
+	double	   *row = gp_alloc_array(env, m * (1 + columns), sizeof(double));
+	double	   *fit = gp_alloc_array(env, m * columns, sizeof(double));
+	double	   *leverage = gp_alloc_array(env, m, sizeof(double));
+	gp_matrix	l = gp_copy(dev, primal.root, GP_DOUBLE);
+	dev->trtri(dev, l);
+	dev->transpose_square(dev, l);
+	out->kept = factor->project_all(factor->state, l, primal.w, row);
+	dev->destroy(dev, &l);
+	for (int64_t k = 0; k < m; k++)
+	{
+		leverage[k] = row[k * (1 + columns)];
+		memcpy(fit + k * columns, row + k * (1 + columns) + 1, columns * sizeof(double));
+	}
+	gp_free(env, row);
+	gp_solution solution = gp_primal_end(&primal, fit, leverage);
 	finish_rows(dev, &p, factor, &targets, &solution, out);
 	out->jitter = factor->jitter;
 	gp_notice_no_kernel(env, &p, out);

@@ -93,27 +93,6 @@ check_steps(gp_env *env, const gp_program *program, bool gathers)
 						 "the kernel is not that of two rows alone");
 }
 
-/* The rows, whitened, and the landmarks behind them, as features of float. */
-static gp_features
-rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_matrix landmarks)
-{
-	gp_features x = {.rows = rows.rows + landmarks.rows,.dims = rows.cols,.type = GP_FLOAT};
-	float	   *value = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, x.rows, x.dims),
-									   sizeof(float));
-	gp_matrix	host = gp_matrix_wrap(value, x.rows, x.dims, GP_FLOAT);
-	gp_matrix	q = gp_upload(dev, rows, GP_FLOAT);
-
-	if (root)
-		whiten(dev, q, *root);
-	dev->download(dev, gp_matrix_rows(host, 0, rows.rows), q);
-	dev->destroy(dev, &q);
-	q = gp_upload(dev, landmarks, GP_FLOAT);
-	dev->download(dev, gp_matrix_rows(host, rows.rows, landmarks.rows), q);
-	dev->destroy(dev, &q);
-	x.dense = value;
-	return x;
-}
-
 void
 gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 					 const gp_matrix *root, gp_matrix landmarks, const int32_t *own, gp_matrix out)
@@ -122,10 +101,21 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 	int64_t		n = rows.rows + landmarks.rows;
 	gp_graph	none = {.nodes = n,.start = gp_alloc_zero(env, n + 1, sizeof(int64_t))};
 	int32_t    *at = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
+	gp_features x = {.rows = n,.dims = rows.cols,.type = GP_FLOAT};
 	gp_eval		ev;
 
 	check_steps(env, program, false);
-	gp_features x = rows_and_landmarks(dev, rows, root, landmarks);
+	/* The rows, whitened, and the landmarks behind them, as features. */
+	x.dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, n, x.dims), sizeof(float));
+	gp_matrix	host = gp_matrix_wrap(x.dense, n, x.dims, GP_FLOAT);
+	gp_matrix	q = gp_upload(dev, rows, GP_FLOAT);
+	if (root)
+		whiten(dev, q, *root);
+	dev->download(dev, gp_matrix_rows(host, 0, rows.rows), q);
+	dev->destroy(dev, &q);
+	q = gp_upload(dev, landmarks, GP_FLOAT);
+	dev->download(dev, gp_matrix_rows(host, rows.rows, landmarks.rows), q);
+	dev->destroy(dev, &q);
 	for (int64_t j = 0; j < landmarks.rows; j++)
 		at[j] = own[j] >= 0 ? own[j] : (int32_t) (rows.rows + j);
 	gp_eval_open(&ev, dev, program, &none, &x, 0, GP_FLOAT);

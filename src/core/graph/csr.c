@@ -424,29 +424,6 @@ gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 	return gp_csr_product_plus(env, a, b, 0.0);
 }
 
-/* Merges row i of a and b into c from position at; returns the position after it. */
-static int64_t
-add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
-{
-	int64_t		ka = a->start[i];
-	int64_t		kb = b->start[i];
-
-	while (ka < a->start[i + 1] || kb < b->start[i + 1])
-	{
-		int32_t		ca = ka < a->start[i + 1] ? a->col[ka] : INT32_MAX;
-		int32_t		cb = kb < b->start[i + 1] ? b->col[kb] : INT32_MAX;
-		double		v = 0.0;
-
-		c->col[at] = ca < cb ? ca : cb;
-		if (ca <= cb)
-			v += gp_number_at(a->value, a->type, ka++);
-		if (cb <= ca)
-			v += gp_number_at(b->value, b->type, kb++);
-		gp_number_put(c->value, c->type, at++, v);
-	}
-	return at;
-}
-
 gp_csr *
 gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
@@ -454,7 +431,26 @@ gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 								  a->type);
 
 	GP_EACH(env, i, a->rows, c->start[i])
-		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
+	{
+		int64_t		at = c->start[i];
+		int64_t		ka = a->start[i];
+		int64_t		kb = b->start[i];
+
+		while (ka < a->start[i + 1] || kb < b->start[i + 1])
+		{
+			int32_t		ca = ka < a->start[i + 1] ? a->col[ka] : INT32_MAX;
+			int32_t		cb = kb < b->start[i + 1] ? b->col[kb] : INT32_MAX;
+			double		v = 0.0;
+
+			c->col[at] = ca < cb ? ca : cb;
+			if (ca <= cb)
+				v += gp_number_at(a->value, a->type, ka++);
+			if (cb <= ca)
+				v += gp_number_at(b->value, b->type, kb++);
+			gp_number_put(c->value, c->type, at++, v);
+		}
+		c->start[i + 1] = at;
+	}
 	return c;
 }
 

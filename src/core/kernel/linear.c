@@ -448,28 +448,6 @@ gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows, gp_
 					  z->csr ? 1.0 : beta, out);
 }
 
-/* out = leaf right for one term: X right, or the row of right repeated. */
-static void
-leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	const gp_csr *csr = gp_term_csr(ev, term);
-
-	if (csr)
-	{
-		dev->spmm(dev, 1.0, csr, right, 0.0, out);
-		return;
-	}
-	gp_matrix	leaf = dev->create(dev, ev->n, gp_term_width(ev, term), ev->type);
-	if (term->leaf == GP_LEAF_BIAS)
-		dev->fill(dev, leaf, 1.0);
-	else
-		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
-											  ev->kernel->x->type));
-	dev->gemm(dev, false, false, 1.0, leaf, right, 0.0, out);
-	dev->destroy(dev, &leaf);
-}
-
 /* out = sqrt(v) S1 S2 ... (leaf right) + beta out for one term. */
 static void
 term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix work,
@@ -477,8 +455,23 @@ term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix w
 {
 	gp_device  *dev = ev->dev;
 	int			inner = term->nops - 1;
+	const gp_csr *csr = gp_term_csr(ev, term);
 
-	leaf_times(ev, term, right, work);
+	/* leaf right: X right, or the row of right repeated */
+	if (csr)
+		dev->spmm(dev, 1.0, csr, right, 0.0, work);
+	else
+	{
+		gp_matrix	leaf = dev->create(dev, ev->n, gp_term_width(ev, term), ev->type);
+
+		if (term->leaf == GP_LEAF_BIAS)
+			dev->fill(dev, leaf, 1.0);
+		else
+			dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
+												  ev->kernel->x->type));
+		dev->gemm(dev, false, false, 1.0, leaf, right, 0.0, work);
+		dev->destroy(dev, &leaf);
+	}
 	for (int k = inner; k > 0; k--)
 		gp_operator_apply(ev, term->op[k], work);
 	if (term->nops > 0 && gp_operator_is_a(term->op[0]))

@@ -64,29 +64,21 @@ static const gnngp_member columns[] = {
 
 #define NCOLUMNS ((int) lengthof(columns) - 4)	/* that are written */
 
-/* The form of a task by its name; GNNGP_NO_TASK for none. */
-static gnngp_task_form
-task_form(const char *name)
+/* The graph that a name means, or without one an id. */
+static gnngp_graph_def *
+find_graph(const char *name, int64 id)
 {
 	static const char *const forms[] = {
 		[GNNGP_TASK_EXPRESSION] = "expression",[GNNGP_TASK_LABELS] = "labels",
 		[GNNGP_TASK_COLUMN] = "column"
 	};
-	int			form = name ? lengthof(forms) - 1 : 0;
-
-	while (form > 0 && strcmp(forms[form], name) != 0)
-		form--;
-	return form;
-}
-
-/* The graph that a name means, or without one an id. */
-static gnngp_graph_def *
-find_graph(const char *name, int64 id)
-{
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
 
 	(void) gnngp_find_record(&gnngp_graph_kind, name, id, false, columns, lengthof(columns), def);
-	def->task.form = task_form(def->task.form_name);
+	int			form = def->task.form_name ? lengthof(forms) - 1 : 0;
+	while (form > 0 && strcmp(forms[form], def->task.form_name) != 0)
+		form--;
+	def->task.form = form;
 	return def;
 }
 

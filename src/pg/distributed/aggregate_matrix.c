@@ -154,18 +154,6 @@ typedef struct gram_sums
 	gp_matrix	qty;
 } gram_sums;
 
-static gram_sums *
-start_sums(MemoryContext context, int64 rank, int64 columns)
-{
-	gp_env	   *env = gnngp_env_create(context);
-	gram_sums  *s = gp_alloc(env, sizeof(gram_sums));
-	double	   *value = gp_alloc_zero(env, rank * (rank + columns), sizeof(double));
-	gp_matrix	all = gp_matrix_wrap(value, rank, rank + columns, GP_DOUBLE);
-
-	*s = (gram_sums) {env, gp_matrix_cols(all, 0, rank), gp_matrix_cols(all, rank, columns)};
-	return s;
-}
-
 /* gp_gram's step: state, rows, y, root */
 GNNGP_FUNCTION(gnngp_gram_accum)
 {
@@ -182,7 +170,16 @@ GNNGP_FUNCTION(gnngp_gram_accum)
 	gnngp_value_ids ids = y.ids;
 	bool		rooted = gnngp_root_argument(fcinfo, env, 3, m.cols, &root);
 	if (s == NULL)
-		s = start_sums(context, m.cols, y.cols);
+	{
+		gp_env	   *own = gnngp_env_create(context);
+		double	   *value;
+
+		s = gp_alloc(own, sizeof(gram_sums));
+		value = gp_alloc_zero(own, m.cols * (m.cols + y.cols), sizeof(double));
+		gp_matrix	all = gp_matrix_wrap(value, m.cols, m.cols + y.cols, GP_DOUBLE);
+		*s = (gram_sums) {own, gp_matrix_cols(all, 0, m.cols),
+						  gp_matrix_cols(all, m.cols, y.cols)};
+	}
 	if (s->gram.rows != m.cols || s->qty.cols != y.cols)
 		gnngp_matrix_refuse("All rows of a group have as many columns each.");
 	gp_matrix	rows = gnngp_matrix_some(env, &m, &ids);

@@ -21,27 +21,6 @@ numbers(Datum value, int *n)
 	return array_contains_nulls(array) ? NULL : unconstify(void *, gnngp_array_data(array));
 }
 
-/* Adds a state of so many features to another one. */
-static void
-add_moments(double *state, const double *more, int columns)
-{
-	double		rows = state[0] + more[0];
-	double	   *mean = state + GNNGP_MOMENTS;
-
-	for (int j = 0; j < columns && more[0] > 0.0; j++)
-	{
-		double		off = more[GNNGP_MOMENTS + j] - mean[j];
-
-		mean[j] += off * (more[0] / rows);
-		mean[columns + j] += more[GNNGP_MOMENTS + columns + j] +
-			off * off * (state[0] * more[0] / rows);
-	}
-	state[0] = rows;
-	state[1] = fmin(state[1], more[1]);
-	state[2] = fmax(state[2], more[2]);
-	state[3] = fmin(state[3], more[3]);
-}
-
 /* gp_moments_accum(state, x): a row with another length, or with NULL, is refused elsewhere. */
 GNNGP_FUNCTION(gnngp_moments_accum)
 {
@@ -103,7 +82,22 @@ GNNGP_FUNCTION(gnngp_moments_combine)
 	MemoryContextSwitchTo(old);
 	double	   *s = numbers(state, &n);
 	double	   *more = numbers(PG_GETARG_DATUM(1), &m);
-	if (s && more && n == m && n >= GNNGP_MOMENTS)
-		add_moments(s, more, (n - GNNGP_MOMENTS) / 2);
+	if (s == NULL || more == NULL || n != m || n < GNNGP_MOMENTS)
+		PG_RETURN_DATUM(state);
+	int			columns = (n - GNNGP_MOMENTS) / 2;
+	double		rows = s[0] + more[0];
+	double	   *mean = s + GNNGP_MOMENTS;
+	for (int j = 0; j < columns && more[0] > 0.0; j++)
+	{
+		double		off = more[GNNGP_MOMENTS + j] - mean[j];
+
+		mean[j] += off * (more[0] / rows);
+		mean[columns + j] += more[GNNGP_MOMENTS + columns + j] +
+			off * off * (s[0] * more[0] / rows);
+	}
+	s[0] = rows;
+	s[1] = fmin(s[1], more[1]);
+	s[2] = fmax(s[2], more[2]);
+	s[3] = fmin(s[3], more[3]);
 	PG_RETURN_DATUM(state);
 }

@@ -185,38 +185,28 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	gnngp_chunk_free(d, &root);
 }
 
-/* The labelled nodes and others. */
-static int32 *
-with_labelled(const job *j, const int32 *node, int64 n, int64 *count)
-{
-	const gnngp_data *data = j->sources->data;
-	bool	   *wanted = gp_alloc_zero(j->env, j->d.n, sizeof(bool));
-	int32	   *all = gp_alloc_array(j->env, n + data->nlabelled, sizeof(int32));
-
-	for (int64 k = 0; k < n; k++)
-		wanted[node[k]] = true;
-	for (int64 k = 0; k < data->nlabelled; k++)
-		wanted[data->labelled[k]] = true;
-	*count = 0;
-	for (int64 i = 0; i < j->d.n; i++)
-		if (wanted[i])
-			all[(*count)++] = (int32) i;
-	gp_free(j->env, wanted);
-	return all;
-}
-
 /* The first call makes the table of rows: of its nodes, and of all labelled ones for the later
  * calls. */
 static void
 chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 {
 	job		   *j = state;
-	int64		count;
 
 	if (j->some.table == NULL)
 	{
-		int32	   *all = with_labelled(j, node, n, &count);
+		const gnngp_data *data = j->sources->data;
+		bool	   *wanted = gp_alloc_zero(j->env, j->d.n, sizeof(bool));
+		int32	   *all = gp_alloc_array(j->env, n + data->nlabelled, sizeof(int32));
+		int64		count = 0;
 
+		for (int64 k = 0; k < n; k++)
+			wanted[node[k]] = true;
+		for (int64 k = 0; k < data->nlabelled; k++)
+			wanted[data->labelled[k]] = true;
+		for (int64 i = 0; i < j->d.n; i++)
+			if (wanted[i])
+				all[count++] = (int32) i;
+		gp_free(j->env, wanted);
 		j->some = gnngp_factor_some(&j->d, &j->factor, all, count);
 		gp_free(j->env, all);
 	}

@@ -154,28 +154,6 @@ worker_disown(gp_env *env, void *resource)
 
 /* ---- the crew ---- */
 
-/* Makes a thread's environment, with so many bytes. */
-static void
-open_worker(worker *w, gp_env *host, size_t room)
-{
-	w->crew = host;
-	w->room = gp_alloc_figures(host, 1, room);
-	w->bytes = room / UNIT * UNIT;
-	if (!host->dry)
-		gp_use_large_pages(w->room, room);
-	w->env = gp_env_derive(host);
-	w->env.host = &w->env;
-	w->env.alloc = worker_alloc;
-	w->env.release = worker_release;
-	w->env.interrupt_pending = worker_pending;
-	w->env.check_interrupts = worker_check;
-	w->env.check_stack = worker_check_stack;
-	w->env.raise = worker_raise;
-	w->env.notice = worker_notice;
-	w->env.own = worker_own;
-	w->env.disown = worker_disown;
-}
-
 gp_crew *
 gp_crew_open(gp_env *host, int threads, size_t room)
 {
@@ -189,8 +167,26 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 	crew->host = host;
 	crew->threads = threads;
 	crew->own = gp_alloc_array(host, threads, sizeof(worker));
-	for (int w = 0; w < threads; w++)
-		open_worker(&crew->own[w], host, room);
+	/* Each thread has an environment of so many bytes. */
+	for (worker *w = crew->own; w < crew->own + threads; w++)
+	{
+		w->crew = host;
+		w->room = gp_alloc_figures(host, 1, room);
+		w->bytes = room / UNIT * UNIT;
+		if (!host->dry)
+			gp_use_large_pages(w->room, room);
+		w->env = gp_env_derive(host);
+		w->env.host = &w->env;
+		w->env.alloc = worker_alloc;
+		w->env.release = worker_release;
+		w->env.interrupt_pending = worker_pending;
+		w->env.check_interrupts = worker_check;
+		w->env.check_stack = worker_check_stack;
+		w->env.raise = worker_raise;
+		w->env.notice = worker_notice;
+		w->env.own = worker_own;
+		w->env.disown = worker_disown;
+	}
 	crew->pool = gp_pool_create(host, threads);
 	return crew;
 }

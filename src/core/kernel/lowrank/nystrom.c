@@ -105,13 +105,28 @@ step_mean(gp_nystrom *ny, int step, gp_factor *f)
 	return mean;
 }
 
-/* A copy of a factor, panels included, of the rows that were computed. */
+/*
+ * The factor of a step for one taker; the last one gets the original, others a copy, panels
+ * included, of the rows that were computed.  Linear terms are collected again.
+ */
 static gp_factor *
-copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
+take_factor(gp_nystrom *ny, int step)
 {
+	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
-	gp_factor  *out = gp_factor_create(ev->env);
+	gp_factor  *f = ny->factor[step];
+	gp_factor  *out;
+	int64_t		rows = ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n;
 
+	if (gp_step_is_linear(ev, step))
+	{
+		out = gp_factor_create(ev->env);
+		gp_linear_collect(ev, step, &out->terms);
+		return out;
+	}
+	if (--ny->uses[step] == 0)
+		return f;
+	out = gp_factor_create(ev->env);
 	*out = *f;
 	for (int b = 0; b < f->npanels; b++)
 	{
@@ -130,26 +145,6 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 			to->root = gp_copy(dev, from->root, GP_DOUBLE);
 	}
 	return out;
-}
-
-/* The factor of a step for one taker; the last one gets the original, linear terms are collected
- * again. */
-static gp_factor *
-take_factor(gp_nystrom *ny, int step)
-{
-	gp_eval    *ev = ny->ev;
-	gp_factor  *f;
-
-	if (gp_step_is_linear(ev, step))
-	{
-		f = gp_factor_create(ev->env);
-		gp_linear_collect(ev, step, &f->terms);
-		return f;
-	}
-	f = ny->factor[step];
-	if (--ny->uses[step] == 0)
-		return f;
-	return copy_factor(ev, f, ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n);
 }
 
 /* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
