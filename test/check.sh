@@ -22,9 +22,6 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# OpenBLAS takes a processor that is younger than itself for one without AVX: a third of all time went there.
-! grep -qw avx2 /proc/cpuinfo || export OPENBLAS_CORETYPE="${OPENBLAS_CORETYPE:-Haswell}"
-
 STAGES="rules site build unit fuzz gpu regress tap reference readme drivers calls memory quality"
 # How a log tells of a test that was skipped, or of a whole file.
 SKIPPED='^ok .*# *skip|^1\.\.0 .*# *skip|\.pl \.+ skipped: '
@@ -290,8 +287,6 @@ initdb_once() {
 # Whole servers: restart, dump, standby, cancels, permissions, hostile timing.  They
 # have a copy of the server's files to themselves, for they change what is installed.
 stage_tap() (
-	# These see what users have, and wait for computations of a certain length.
-	unset OPENBLAS_CORETYPE
 	cp -a "$WORK/pg" "$WORK/pg_tap"
 	PG_CONFIG=${PG_CONFIG/"$WORK/pg/"/"$WORK/pg_tap/"}
 	PATH=$(dirname "$PG_CONFIG"):$PATH

@@ -24,6 +24,19 @@ run_case(gp_env *env, size_t c, gp_type type, gp_simd_level level, int threads)
 	return r.hash;
 }
 
+/* OpenBLAS computes with AVX2 where the processor has it and the environment does not say otherwise,
+ * an OpenBLAS that is older than the processor included. */
+static void
+check_core(void)
+{
+#ifdef __x86_64__
+	const char *core = gp_blas_core();
+
+	if (getenv("OPENBLAS_CORETYPE") == NULL && __builtin_cpu_supports("avx2"))
+		ok(strcmp(core, "Prescott") != 0 && strcmp(core, "Nehalem") != 0, core);
+#endif
+}
+
 /* All cases in the widest variant with 1 and 3 threads, and in the others with one, which need no panels. */
 int
 main(void)
@@ -49,6 +62,7 @@ main(void)
 	dev = gp_device_cpu(env, 2);
 	test_pivots(env, dev);
 	test_refusals(env, dev);
+	check_core();
 	dev->close(dev);
 	is_int(test_env_close(env), 0, "nothing is left behind");
 	return done_testing();

@@ -67,7 +67,7 @@ typedef struct blas_table
 	void		(*give_buffer) (void *);	/* as this one then is */
 } blas_table;
 
-/* Filled once per process: a mapped OpenBLAS cannot be unmapped safely. */
+/* Filled once per process: an OpenBLAS that has computed cannot be unmapped safely. */
 static blas_table blas;
 static bool blas_loaded = false;
 
@@ -86,17 +86,63 @@ static const struct
 #undef SYMBOL
 };
 
-/* Maps the library with one thread in its environment; NULL when it is missing. */
-static void *
-open_library(gp_env *env)
+/* The best core of OpenBLAS that this processor can run; NULL where OpenBLAS's own choice is not
+ * worse. */
+static const char *
+best_core(void)
 {
-	static const char variable[] = "OPENBLAS_NUM_THREADS";
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+		__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+		__builtin_cpu_supports("avx512vl"))
+		return "SkylakeX";
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return "Haswell";
+#endif
+	return NULL;
+}
+
+/* True when OpenBLAS took a core without AVX, as it does for processors younger than itself. */
+static bool
+chose_old_core(void *handle)
+{
+	static const char *const old_cores[] = {"Prescott", "Nehalem", "Barcelona"};
+	char	   *(*corename) (void);
+	void	   *symbol = dlsym(handle, "openblas_get_corename");
+
+	if (symbol == NULL)
+		return false;
+	memcpy(&corename, &symbol, sizeof(symbol));
+	for (size_t i = 0; i < sizeof(old_cores) / sizeof(old_cores[0]); i++)
+		if (strcmp(corename(), old_cores[i]) == 0)
+			return true;
+	return false;
+}
+
+static void *
+map_library(void)
+{
 	/* Debian's name, the threaded build of Red Hat's releases, and what a development package
 	 * links */
 	static const char *const names[] = {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"};
-	const char *old = getenv(variable);
-	char	   *saved = NULL;
 	void	   *handle = NULL;
+
+	for (size_t i = 0; handle == NULL && i < sizeof(names) / sizeof(names[0]); i++)
+		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	return handle;
+}
+
+/*
+ * Maps the library with one thread in its environment; NULL when it is missing.  It may be mapped
+ * again, for another core, as long as nothing was computed.
+ */
+static void *
+open_library(gp_env *env)
+{
+	static const char threads[] = "OPENBLAS_NUM_THREADS";
+	static const char core[] = "OPENBLAS_CORETYPE";
+	const char *old = getenv(threads);
+	char	   *saved = NULL;
 	sigset_t	all;
 	sigset_t	before;
 
@@ -107,15 +153,21 @@ open_library(gp_env *env)
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	setenv(variable, "1", 1);
+	setenv(threads, "1", 1);
 
-	for (size_t i = 0; handle == NULL && i < sizeof(names) / sizeof(names[0]); i++)
-		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	void	   *handle = map_library();
+	if (handle != NULL && getenv(core) == NULL && best_core() != NULL && chose_old_core(handle))
+	{
+		dlclose(handle);
+		setenv(core, best_core(), 1);
+		handle = map_library();
+		unsetenv(core);
+	}
 
 	if (saved != NULL)
-		setenv(variable, saved, 1);
+		setenv(threads, saved, 1);
 	else
-		unsetenv(variable);
+		unsetenv(threads);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	gp_free(env, saved);
 	return handle;
