@@ -465,7 +465,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors', 'tickets');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'rooms', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors', 'tickets');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;
