@@ -266,9 +266,9 @@ main(void)
 	in_env(check_unbiased(env, 1, GP_WALK_UNIFORM, 0, 2000, "uniform"));
 	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 0, 2000, "uniform"));
 	in_env(check_unbiased(env, 3, GP_WALK_UNIFORM, 0, 2000, "uniform"));
-	in_env(check_unbiased(env, 2, GP_WALK_WEIGHTED, 0, 800, "weighted"));
-	in_env(check_unbiased(env, 2, GP_WALK_REPELLED, 0, 800, "repelled"));
-	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 17, 800, "17 anchors"));
+	in_env(check_unbiased(env, 2, GP_WALK_WEIGHTED, 0, 2000, "weighted"));
+	in_env(check_unbiased(env, 2, GP_WALK_REPELLED, 0, 2000, "repelled"));
+	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 17, 2000, "17 anchors"));
 	in_env(check_errors(env));
 	in_env(check_features(env));
 	in_env(check_odd(env));

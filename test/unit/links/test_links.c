@@ -172,7 +172,7 @@ check_best(gp_device *dev, const gp_link_model *model, const char *what)
 static void
 check_fit(gp_env *env, bool directed, bool features, gp_link_method method)
 {
-	gp_graph   *g = groups(env, directed, method == GP_LINK_PAIRS ? 0.2 : 0.4);
+	gp_graph   *g = groups(env, directed, method == GP_LINK_PAIRS ? 0.25 : 0.4);
 	gp_link_problem p = problem_of(env, g, features ? group_features(env) : NULL, method);
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_method planned;
