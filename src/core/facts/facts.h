@@ -180,6 +180,7 @@ extern void gp_scan_answers(gp_task_columns *columns, int32_t facts, const int32
  * How fresh labels are at the rows that do not train, compared with those that do.  Where they are
  * old, such as in a table of labels whose last years are to be predicted, a model that has learnt
  * to look at the last answer looks at an old one: the facts of labels are then better left out.
+ * Those that come at certain times are as fresh until the next of these.
  * Where facts, of which newest is the last, are old there too, labels may still help.
  */
 typedef enum gp_facts_freshness

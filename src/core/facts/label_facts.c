@@ -193,11 +193,13 @@ gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels, int64_t ro
 {
 	gp_timed   *ordered = gp_by_time(env, labels->n, labels->as_of);
 	double	   *age = gp_alloc_array(env, rows, sizeof(double));
+	int32_t    *everybody = gp_alloc_zero(env, labels->n, sizeof(int32_t));
 	int64_t		known = 0;
 	int64_t		others = 0;
 	int64_t		fresh = 0;
 	int64_t		late = 0;		/* behind the facts */
 	double		usual = 0.0;
+	double		gap;
 
 	GP_EACH(env, i, rows, i)
 	{
@@ -210,18 +212,19 @@ gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels, int64_t ro
 	gp_sort(env, age, known, sizeof(double), gp_compare_double, NULL);
 	if (known > 0)
 		usual = age[(int64_t) (FRESH * (double) (known - 1))];
+	/* Between two times of labels, such as those of each month, the newest is up to a gap older. */
+	gap = gp_facts_median_gap(env, labels->n, everybody, labels->as_of);
 	GP_EACH(env, k, rows, k)
 	{
 		if (trains[k])
 			continue;
 		others++;
-		if (age_of_newest(ordered, labels->n, labels->horizon, as_of[k]) <= usual)
+		if (age_of_newest(ordered, labels->n, labels->horizon, as_of[k]) <= usual + gap)
 			fresh++;
 		else if ((double) as_of[k] - (double) newest > usual)
 			late++;
 	}
-	gp_free(env, ordered);
-	gp_free(env, age);
+	gp_free_all(env, ordered, age, everybody);
 	return 2 * fresh >= others ? GP_FACTS_FRESH :
 		2 * (fresh + late) >= others ? GP_FACTS_OLD_AS_FACTS : GP_FACTS_OLD;
 }

@@ -528,6 +528,9 @@ check_labels(gp_env *env)
 	   "labels are old at a row that is much later");
 	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[1]) == GP_FACTS_OLD_AS_FACTS,
 	   "as old as facts that end with them");
+	as_of[2] = 69 * GP_TIME_DAY;
+	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[2]) == GP_FACTS_FRESH,
+	   "but fresh until the next label would be known");
 	trains[2] = true;
 	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[2]) == GP_FACTS_FRESH, "and fresh where nothing else is asked");
 	close_to(gp_facts_median_gap(env, 3, entity, times), 30.0 * GP_TIME_DAY, 0.0, "a gap within a key");
