@@ -214,7 +214,7 @@ SELECT d, s, CASE s WHEN 7 THEN d % 2 * 2 + random() ELSE 1000 * random() END, t
 FROM generate_series(1, 200) AS d, generate_series(1, 60) AS k, least(7 + k % 5, 8) AS s;
 CREATE INDEX ON readings (device, at);
 CREATE TABLE states (device integer, at timestamptz, failed boolean);
-INSERT INTO states SELECT d, timestamptz '2024-02-10' + d % 20 * interval '1 day', d % 2 = 1 FROM generate_series(1, 200) AS d;
+INSERT INTO states SELECT d, timestamptz '2024-02-10' + d / 2 % 20 * interval '1 day', d % 2 = 1 FROM generate_series(1, 200) AS d;
 SELECT gp_create_graph('plant', tables => '{devices,sensors,readings}', times => '{"readings": "at", "sensors": "since"}');
 SELECT col, encoding, note FROM gp_columns('plant') WHERE tab = 'readings'::regclass;
 SELECT gp_create_task('state', 'plant', labels => 'states', entity => 'device', target => 'failed', time_column => 'at', horizon => '1 day');
