@@ -126,6 +126,10 @@ typedef struct gp_encoder gp_encoder;
  */
 #define GP_ENCODER_ROWS 20000
 
+/* What a value is told from others by: a hash of a number's bits, or of a word's bytes. */
+#define GP_CATEGORY_NULL UINT64_C(1)	/* of a NULL */
+extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);
+
 /*
  * until: rows of later times tell nothing but which columns are still NULL there.  known: of each
  * column whether its values are known with their row, even where they are filled in later or are

@@ -13,10 +13,8 @@ gp_cell_is_word(gp_cell_kind kind)
 	return kind == GP_CELL_WORD || kind >= GP_CELL_KEY;
 }
 
-/* What a value is told from others by: of a number its bits, of a word its bytes. */
+/* What a number is told from others by: its bits. */
 extern uint64_t gp_category_of_number(double number);
-extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);
-#define GP_CATEGORY_NULL UINT64_C(1)	/* of a NULL */
 
 /* Its numbers that are not categories: a number or age, and whether it is NULL. */
 extern int32_t gp_encoded_numbers(const gp_encoded *encoded);

@@ -33,6 +33,7 @@
 #define ALIKE 1e-5				/* relative difference of sums, of single precision, */
 #define ROUNDED 0.04			/* and of shares of them that are rounded, */
 #define FEWEST_UNITS (2.0 / ROUNDED)	/* integers from this number on */
+#define MOST_DATED (4 * SAMPLED_ROWS)	/* rows whose times are kept, where no sample bounds them */
 #define AT_ONCE (1.0 / 86400)	/* days: facts that are written with their row */
 #define MOST_VALUES 16			/* of a status */
 #define FEWEST_HOLDERS 20		/* of one of them, and rows without it */
@@ -73,7 +74,9 @@ typedef struct comparison
 	int64		nwithout;		/* rows without facts, */
 	int64	   *nothing;		/* and of these those that have nothing in a column */
 	MemoryContext context;		/* of what is kept of rows: */
-	List	   *dated;			/* those with facts */
+	List	   *dated;			/* one in stride of those with facts */
+	int64		ndated;
+	int64		stride;
 } comparison;
 
 /* A number, or a time in days; NaN: none. */
@@ -163,11 +166,30 @@ note_totals(comparison *c, const double *x, const double *total)
 	memcpy(c->former, x, sizeof(double) * (c->row->ncells + n));
 }
 
+/* Drops every second one of the rows that are kept. */
+static void
+halve_dated(comparison *c)
+{
+	List	   *half = NIL;
+
+	for (int i = 0; i < list_length(c->dated); i++)
+		if (i % 2 == 0)
+			half = lappend(half, list_nth(c->dated, i));
+		else
+			pfree(list_nth(c->dated, i));
+	list_free(c->dated);
+	c->dated = half;
+	c->stride *= 2;
+}
+
 /* Keeps the times of a row's facts, and its categories. */
 static void
 note_dates(comparison *c, const Datum *values, const bool *nulls)
 {
 	const gnngp_joined *p = c->row;
+
+	if (c->ndated++ % c->stride != 0)
+		return;
 	MemoryContext old = MemoryContextSwitchTo(c->context);
 	dated_row  *row = palloc(offsetof(dated_row, word) + sizeof(uint64) * p->ncells);
 
@@ -179,10 +201,11 @@ note_dates(comparison *c, const Datum *values, const bool *nulls)
 
 		if (p->cell[i].type.kind == GP_CELL_WORD || p->cell[i].type.kind == GP_CELL_INTEGER)
 			gnngp_read_cell(&p->cell[i].type, values[p->first + i], nulls[p->first + i], &cell);
-		row->word[i] = cell.null ? 0 : p->cell[i].type.kind == GP_CELL_WORD ? cell.word :
-			(uint64) (int64) cell.number + 1;
+		row->word[i] = gp_category_of_cell(p->cell[i].type.kind, &cell);
 	}
 	c->dated = lappend(c->dated, row);
+	if (list_length(c->dated) == MOST_DATED)
+		halve_dated(c);
 	MemoryContextSwitchTo(old);
 }
 
@@ -405,7 +428,8 @@ static void
 compare_with(const gnngp_schema *s, int relation, int farther)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
-	comparison	c = {.s = s,.relation = relation,.farther = farther,.of = s->totals[r->parent],
+	comparison	c = {.s = s,.relation = relation,.farther = farther,.stride = 1,
+	.of = s->totals[r->parent],
 	.name = farther < 0 ? r->name : psprintf("%s, %s", s->relation[farther].name, r->name)};
 
 	if (s->table[farther < 0 ? r->child : s->relation[farther].child].timeless)
