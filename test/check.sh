@@ -8,7 +8,7 @@
 # of documents and memory and random calls in throw-away servers; the
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 #
-# It takes about 9 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million kernels and
+# It takes about 7 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million kernels and
 # 20,000 random calls instead of 8,000 and 800; every kind of undefined behaviour, with its message; faults at
 # places as near each other late in a run as early; live answers of every kernel by both strategies; gckm's equation
 # on Cora; on the emulated card fits of 523 and 2,050 nodes, and of 300 where 100 take their place, links by scores under sanitizers, thrice the chains, both types in

@@ -24,15 +24,15 @@ BEGIN
         format('which labels make the score of a node%s: the largest shares first, the rest in one row: gp_explain(''m'', %s)', form[2], form[3]),
         format('the edges whose removal changes the score of a node%s most, each with the change: gp_explain_edges(''m'', %s)', form[2], form[3]));
     END LOOP;
-    -- The nodes to label are chosen, and may be chosen among some: the forms are those of nodes.sql.
+    -- The nodes to label may be chosen for the error of some: the forms are those of nodes.sql.
     FOREACH form SLICE 1 IN ARRAY ARRAY[
         ['k integer DEFAULT 20, among gnngp_internal.gp_node_list DEFAULT NULL', 'bigint',
          'the k nodes to label next, best first, each with the share of the remaining variance that its label removes: gp_next_labels(''m'')'],
-        ['k integer, among gnngp_internal.gp_integers', 'bigint', 'the same of these nodes, named by integers'],
-        ['k integer, among anyarray', 'anyelement', 'the same of these nodes, of any type: gp_next_labels(''m'', 5, NULL::uuid[])'],
+        ['k integer, among gnngp_internal.gp_integers', 'bigint', 'the same for the variance of these nodes, named by integers'],
+        ['k integer, among anyarray', 'anyelement', 'the same for the variance of these nodes, of any type: gp_next_labels(''m'', 5, NULL::uuid[])'],
         ['among anyarray', 'anyelement', 'the same, twenty nodes: gp_next_labels(''m'', NULL::uuid[])'],
         ['k integer, among text', 'text',
-         'the same of nodes by the text of their ids, whatever their type: gp_next_labels(''m'', 5, ''{alice,bob}'')'],
+         'the same for the variance of nodes by the text of their ids, whatever their type: gp_next_labels(''m'', 5, ''{alice,bob}'')'],
         ['among text', 'text', 'the same, twenty nodes: gp_next_labels(''m'', ''{alice,bob}'')']]
     LOOP
         EXECUTE format($sql$
