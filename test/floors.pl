@@ -5,8 +5,8 @@
 #
 # A floor is a folder of src with the folders in it.  A door is a header that other floors include: each
 # floor has one to three, and one is named like the floor.  A folder has at most 20 files.  A file
-# needs another when it includes it or uses a function that the other defines; for circles a .c and
-# its header are one.  Run in the root of the checkout; needs nothing but Perl.
+# needs another when it includes it or uses a function that the other defines, in an inline function
+# of a header, too; for circles a .c and its header are one.  Run in the root of the checkout; needs nothing but Perl.
 use strict;
 use warnings;
 
@@ -129,8 +129,9 @@ sub link_files
 	for my $path (sort keys %text)
 	{
 		touch_file($path, $_, 'includes') for includes($path);
-		my %words = map { $_ => 1 } bare($text{$path}) =~ /\b([a-z]\w+)\b/g;
-		next unless $path =~ /\.c$/;
+		my $code = bare($text{$path});
+		$code = join ' ', $code =~ /^static inline[^;{]*\{(.*?)^\}/gms unless $path =~ /\.c$/;
+		my %words = map { $_ => 1 } $code =~ /\b([a-z]\w+)\b/g;
 		for my $name (sort grep { exists $home{$_} } keys %words)
 		{
 			next if $text{$path} =~ /^static[^\n;]*\n?\Q$name\E\(/m;

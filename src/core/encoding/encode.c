@@ -46,12 +46,19 @@ age_in_years(double days, gp_time at, bool known)
 	return age >= 0.0 || known ? age : NAN;
 }
 
-int32_t
-gp_encoded_numbers(const gp_encoded *encoded)
+/* Its numbers that are not categories: a number or age, and whether it is NULL. */
+static int32_t
+plain_numbers(const gp_encoded *encoded)
 {
 	return encoded->way == GP_ENCODED_NUMBER || encoded->way == GP_ENCODED_BOTH ||
 		encoded->way == GP_ENCODED_AGE ?
 		1 + encoded->nulls : 0;
+}
+
+int32_t
+gp_encoded_width(const gp_encoded *encoded)
+{
+	return encoded->kind == GP_CELL_CATEGORY_KEY ? 0 : plain_numbers(encoded) + encoded->hot;
 }
 
 /* True for a number, within categories, that the encoding has by itself, too: so it is read. */
@@ -277,7 +284,7 @@ gp_encoded_describe(const gp_encoded *encoded, char *way, size_t way_room, char 
 		[GP_ENCODED_TOTAL] = "counts later rows that refer to it, adds them up, or says how new they are, unless times has null for it",
 		[GP_ENCODED_REWRITTEN] = "the newest rows have a value that old ones lack: it is written again, unless times has null for it"
 	};
-	bool		is_number = gp_encoded_numbers(encoded) > 0;
+	bool		is_number = plain_numbers(encoded) > 0;
 
 	snprintf(way, way_room, "%s%s%s",
 			 encoded->width == 0 ? "left out" : !is_number ? "categories" :

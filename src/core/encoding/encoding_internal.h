@@ -16,15 +16,8 @@ gp_cell_is_word(gp_cell_kind kind)
 /* What a number is told from others by: its bits. */
 extern uint64_t gp_category_of_number(double number);
 
-/* Its numbers that are not categories: a number or age, and whether it is NULL. */
-extern int32_t gp_encoded_numbers(const gp_encoded *encoded);
-
 /* All of its numbers. */
-static inline int32_t
-gp_encoded_width(const gp_encoded *encoded)
-{
-	return encoded->kind == GP_CELL_CATEGORY_KEY ? 0 : gp_encoded_numbers(encoded) + encoded->hot;
-}
+extern int32_t gp_encoded_width(const gp_encoded *encoded);
 
 /* A number, winsorised. */
 static inline double

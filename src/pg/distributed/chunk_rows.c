@@ -25,7 +25,7 @@ gnngp_chunk_call(const gnngp_chunked_factor *f, const char *m, const char *landm
 {
 	if (f->arg == NULL)
 		return m;
-	m = gnngp_chunk_rows(f->arg, m);
+	m = gnngp_chunk_call(f->arg, m, NULL, NULL);
 	if (f->kernel == NULL)
 		return psprintf("gnngp_internal.gp_apply(%s, %s)", m, f->weights);
 	return psprintf("gnngp_internal.gp_step(%s, %s, %s, %s, %s)", m, f->kernel,
@@ -169,8 +169,8 @@ gnngp_chunk_ids(const gnngp_table_fit *d, const int32 *node, int64 n)
 static const char *
 rows_of(gnngp_table_fit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
 {
-	return gnngp_chunk_rows(f, psprintf("gnngp_internal.gp_rows(t.m, %s)",
-										gnngp_chunk_ids(d, node, n)));
+	return gnngp_chunk_call(f, psprintf("gnngp_internal.gp_rows(t.m, %s)",
+										gnngp_chunk_ids(d, node, n)), NULL, NULL);
 }
 
 void

@@ -157,12 +157,6 @@ extern const char *gnngp_chunk_table(gnngp_table_fit *d, const char *what, const
 extern const char *gnngp_chunk_call(const gnngp_chunked_factor *f, const char *m,
 									const char *landmarks, const char *weights);
 
-static inline const char *
-gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m)
-{
-	return gnngp_chunk_call(f, m, NULL, NULL);
-}
-
 /* Rows of a factor by nodes, ascending, in double: n x cols on the device. */
 extern gp_matrix gnngp_chunk_gather(gnngp_table_fit *d, const gnngp_chunked_factor *f,
 									const int32 *node, int64 n);

@@ -235,7 +235,7 @@ groups_of(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_matrix *w,
 {
 	gnngp_placement *p = &d->placement;
 	int64		cols = w ? w->cols : gp_factor_rank(a->f);
-	const char *rows = gnngp_chunk_rows(a, "t.m");
+	const char *rows = gnngp_chunk_call(a, "t.m", NULL, NULL);
 
 	if (is_narrow(d, a, w ? cols : 0))
 	{
@@ -332,7 +332,8 @@ sum_step(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gnngp_chunked_
 		f->panel[f->npanels++] = b->f->panel[k];
 	return glue(d, "sum",
 				psprintf("(SELECT t.pk, t.chunk, 0 AS place, %s AS m FROM %s AS t UNION ALL SELECT t.pk, t.chunk, 1, %s FROM %s AS t)",
-						 gnngp_chunk_rows(a, "t.m"), a->table, gnngp_chunk_rows(b, "t.m"), b->table), f);
+						 gnngp_chunk_call(a, "t.m", NULL, NULL), a->table,
+						 gnngp_chunk_call(b, "t.m", NULL, NULL), b->table), f);
 }
 
 static gnngp_chunked_factor
@@ -455,7 +456,7 @@ gnngp_factor_product(gnngp_table_fit *d, const gnngp_chunked_factor *a, gp_matri
 	d->placement.phase = GP_PHASE_POSTERIOR;
 	if (a->op == NULL)
 	{
-		rows = psprintf("gnngp_internal.gp_apply(%s, %s)", gnngp_chunk_rows(a, "t.m"),
+		rows = psprintf("gnngp_internal.gp_apply(%s, %s)", gnngp_chunk_call(a, "t.m", NULL, NULL),
 						gnngp_chunk_copy(d, "weights", w, GP_FLOAT, NULL));
 		return gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_squares(%s, " INT64_FORMAT ") FROM %s AS t",
 											   rows, squares, a->table), columns + 1);

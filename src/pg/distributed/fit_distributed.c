@@ -173,7 +173,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	gnngp_placement_query(&d->placement,
 						  psprintf("SELECT t.pk, gnngp_internal.gp_gram(%s, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
 								   " GROUP BY t.pk ORDER BY t.pk",
-								   gnngp_chunk_rows(&j->some, "t.m"), roots, j->some.table,
+								   gnngp_chunk_call(&j->some, "t.m", NULL, NULL), roots, j->some.table,
 								   targets),
 						  &rows);
 	if (d->placement.listed)

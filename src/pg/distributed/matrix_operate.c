@@ -17,18 +17,6 @@
 #include "pg/catalog/catalog.h"
 #include "pg/types/aggregate_state.h"
 
-int64
-gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
-{
-	int64		last = first;
-
-	if (k == n)
-		return ids->n - first;
-	while (last < ids->n && gnngp_value_id(ids, last) < bound[k])
-		last++;
-	return last - first;
-}
-
 /* Rows of a matrix as an array of one for each chunk, NULL where a chunk has none; frees the
  * numbers. */
 static Datum

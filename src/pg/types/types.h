@@ -175,17 +175,13 @@ extern gp_matrix gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matr
 extern Datum gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what);
 
 /* A gp_matrix. */
-static inline Datum
-gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
-{
-	return gnngp_table_write(ids, m, "matrix");
-}
+extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
 
 /* The ids of rows first to first + n; those of a list are in the same memory. */
 extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);
 
-/* The rows of chunk k of n + 1 (matrix_operate.c), the first of which is known: up to the first id
- * that is not below its bound. */
+/* The rows of chunk k of n + 1, the first of which is known: up to the first id that is not below
+ * its bound. */
 extern int64 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n,
 								 int k);
 

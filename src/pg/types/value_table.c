@@ -129,6 +129,12 @@ gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what)
 	return gnngp_value_end(&out);
 }
 
+Datum
+gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
+{
+	return gnngp_table_write(ids, m, "matrix");
+}
+
 gnngp_value_ids
 gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n)
 {
@@ -137,6 +143,18 @@ gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n)
 	if (part.id && (uint64) part.id[n - 1] - (uint64) part.id[0] == (uint64) n - 1)
 		part.id = NULL;
 	return part;
+}
+
+int64
+gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
+{
+	int64		last = first;
+
+	if (k == n)
+		return ids->n - first;
+	while (last < ids->n && gnngp_value_id(ids, last) < bound[k])
+		last++;
+	return last - first;
 }
 
 void
