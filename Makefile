@@ -51,7 +51,9 @@ DATA = $(wildcard sql/update/$(EXTENSION)--*.sql)
 DOCS = $(wildcard doc/examples/*.sql)
 
 # The library holds its version against that of the SQL objects.
-PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
+# The core's assertions hold where the server's do: in a server built with them.
+ASSERTIONS = $(filter %-enable-cassert% %cassert=true%,$(shell $(PG_CONFIG) --configure))
+PG_CPPFLAGS = $(if $(ASSERTIONS),,-DNDEBUG) -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
 # What is built does not tell where.
 PG_CFLAGS += -ffile-prefix-map=$(CURDIR)=.

@@ -14,6 +14,8 @@
 #ifndef GP_ENV_H
 #define GP_ENV_H
 
+/* assert is for what no input and no stored model can break; only builds for tests check it. */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -118,8 +118,7 @@ gp_sort(gp_env *env, void *base, int64_t n, size_t size, gp_compare compare, voi
 {
 	sorter		s = {.env = env, .size = size, .compare = compare, .arg = arg};
 
-	if (size > GP_SORT_LARGEST)
-		gp_raise(env, GP_ERR_INTERNAL, NULL, "items of %zu bytes cannot be sorted", size);
+	assert(size <= GP_SORT_LARGEST);
 	if (n <= GP_SORT_FEW)
 	{
 		sort_known(&s, base, 0, n);

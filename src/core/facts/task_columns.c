@@ -32,8 +32,7 @@ gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggr
 {
 	gp_column_group *b;
 
-	if (f->column)
-		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "a group is declared after columns were filled");
+	assert(f->column == NULL);
 	if (f->width > INT32_MAX - width)
 		gp_raise(f->env, GP_ERR_LIMIT, "Exclude some columns.", "the tables have too many columns");
 	/* To the next power of two: there may be hundreds. */

@@ -40,9 +40,6 @@ extern gp_matrix gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, doubl
 /* The mean of |f_i|^2. */
 extern double gp_spectrum_mean(const gp_eval *ev, const gp_spectrum *s, double p);
 
-/* The factor F of all nodes, one panel; the former factor goes. */
-extern gp_factor *gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p);
-
 /* The factor of the kernel's power, where its program asks for one; the former factor goes. */
 extern gp_factor *gp_factor_of_power(gp_eval *ev, gp_factor *f);
 

@@ -107,8 +107,9 @@ take_panel(void *arg, int64_t row, int64_t col, gp_matrix block)
 	out->dev->copy(out->dev, gp_matrix_part(out->p, row, col, block.rows, block.cols), block);
 }
 
-gp_factor *
-gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
+/* The factor F of all nodes, one panel; the former factor goes. */
+static gp_factor *
+spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 {
 	gp_device  *dev = ev->dev;
 	gp_factor  *out = gp_factor_create(ev->env);
@@ -136,7 +137,7 @@ gp_factor_of_power(gp_eval *ev, gp_factor *f)
 	if (p == 1.0)
 		return f;
 	gp_spectrum s = gp_spectrum_compute(ev, f);
-	f = gp_spectrum_factor(ev, f, &s, p);
+	f = spectrum_factor(ev, f, &s, p);
 	gp_spectrum_free(ev, &s);
 	return f;
 }

@@ -50,12 +50,10 @@ expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 			at[t + 1] = s->arg1;
 			terms->n++;
 			return true;
-		case GP_STEP_RELU:
-		case GP_STEP_UNIT:
-			break;
+		default:				/* is not linear */
+			assert(false);
+			return false;
 	}
-	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear",
-			 (int) (s - ev->kernel->program->steps));
 }
 
 void

@@ -94,7 +94,7 @@ compute(gp_pass *pass, int step)
 			}
 			break;
 		default:
-			gp_raise(pass->ev->env, GP_ERR_INTERNAL, NULL, "step %d has no arguments", step);
+			assert(false);
 	}
 	return k;
 }

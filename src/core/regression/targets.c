@@ -13,8 +13,7 @@ gp_problem_check(gp_env *env, const gp_problem *problem)
 {
 	if (problem->nlabelled < 1)
 		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
-	if (problem->features && problem->features->type != problem->type)
-		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
+	assert(problem->features == NULL || problem->features->type == problem->type);
 	if (!isnan(problem->nugget) && !(problem->nugget > 0.0 && isfinite(problem->nugget)))
 		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
 	if (problem->live)

@@ -8,8 +8,11 @@
 #include "test_env.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* An item of any size: a key, and its place at first. */
 typedef struct item
@@ -90,7 +93,27 @@ check_order(gp_env *env)
 	ok(right, "items of all sizes are sorted, equal ones in their order");
 	ok(sorts(env, 60000, 4, 255) && sorts(env, 60000, 24, 3) && sorts(env, 60000, 40, 1),
 	   "many of them, too");
-	expect_error(env, GP_ERR_INTERNAL, sorts(env, 9, GP_SORT_LARGEST + 1, 2));
+}
+
+/* The core stops where an assertion does not hold; that of make check has none. */
+static void
+check_assertion(gp_env *env)
+{
+#ifdef NDEBUG
+	ok(true, "an assertion that does not hold stops the program # SKIP no assertions");
+#else
+	int			status = 0;
+	pid_t		child = fork();
+
+	if (child == 0)
+	{
+		fclose(stderr);
+		sorts(env, 9, GP_SORT_LARGEST + 1, 2);
+		_exit(0);
+	}
+	ok(child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+	   WTERMSIG(status) == SIGABRT, "an assertion that does not hold stops the program");
+#endif
 }
 
 /*
@@ -374,6 +397,7 @@ int
 main(void)
 {
 	in_env(check_order(env));
+	in_env(check_assertion(env));
 	in_env(check_work(env));
 	in_env(check_interrupts(env));
 	in_env(check_places(env));

@@ -210,7 +210,7 @@ compute(gp_nystrom *ny, int step)
 			append_factor(ev, f, take_factor(ny, s->arg1));
 			break;
 		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no factor", step);
+			assert(false);
 	}
 	return f;
 }

@@ -49,9 +49,7 @@ gp_factor_load_roots(gp_device *dev, gp_factor *f)
 void
 gp_panel_solve(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
-	if (panel->stored_root && left)
-		gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
-				 "a stored root solves from the right alone");
+	assert(panel->stored_root == NULL || !left);
 	if (panel->stored_root)
 		gp_state_solve(dev, panel->stored_root, true, x);
 	else if (panel->root.data)

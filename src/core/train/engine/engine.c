@@ -69,8 +69,7 @@ gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, un
 	t->dev->fill(t->dev, p->gradient, 0.0);
 	t->dev->fill(t->dev, p->first, 0.0);
 	t->dev->fill(t->dev, p->second, 0.0);
-	if (t->nparameters == GP_MOST_PARAMETERS)
-		gp_raise(t->env, GP_ERR_INTERNAL, NULL, "a training has too many parameters");
+	assert(t->nparameters < GP_MOST_PARAMETERS);
 	t->parameter[t->nparameters++] = p;
 }
 
@@ -165,8 +164,7 @@ gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 gp_operation *
 gp_network_add(gp_trainer *t, gp_network *net, const gp_operation_class *class)
 {
-	if (net->n == GP_MOST_OPERATIONS)
-		gp_raise(t->env, GP_ERR_INTERNAL, NULL, "a network has too many operations");
+	assert(net->n < GP_MOST_OPERATIONS);
 	net->operation[net->n].class = class;
 	return &net->operation[net->n++];
 }
