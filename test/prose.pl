@@ -1,12 +1,14 @@
 # prose.pl - the documents and messages in plain English: perl test/prose.pl, in the root of the checkout.
 #
-# Prints what breaks a rule: README.md has at most 300 lines, doc/design.md 250 and doc/reference.md 999; no
-# sentence has more than 40 words; no document, message or comment has a banned phrase;
-# each relative link leads to a file, and to a heading of it; each file that a page names exists.
+# Prints what breaks a rule: README.md has at most 300 lines, doc/design.md 250, doc/reference.md 999 and
+# CONTRIBUTING.md 75; no sentence has more than 40 words; no document, message or comment has a banned phrase;
+# each relative link leads to a file, and to a heading of it; each file that a page names exists, and in pages
+# about the code each file, function and type.
 use strict;
 use warnings;
 
-my %MOST_LINES = ('README.md' => 300, 'doc/design.md' => 250, 'doc/reference.md' => 999);
+my %MOST_LINES = ('README.md' => 300, 'doc/design.md' => 250, 'doc/reference.md' => 999,
+	'CONTRIBUTING.md' => 75);
 my $MOST_WORDS = 40;
 
 # Phrases that make a reader stop, each with what to write instead.
@@ -78,6 +80,22 @@ sub check_files
 	}
 }
 
+# Files, functions and types of the code that a page about it names: the ends of paths, words with an underscore.
+sub check_names
+{
+	my ($path, $text) = @_;
+	my @files = split /\n/, `find src test sql cuda doc expected -type f`;
+	my %word = map { $_ => 1 } map { slurp($_) =~ /\w+/g } grep { /\.(?:[ch]|cu|sql|p[lm])$/ } @files, 'Makefile';
+	for my $name ($text =~ m{`([\w./-]+)`}g)
+	{
+		if ($name =~ /\.(?:[ch]|cu|sql|out|sh|p[lm])$/)
+		{
+			print "$path: no file $name\n" unless $name =~ /FOLDER|NAME/ || grep { "/$_" =~ m{/\Q$name\E$} } @files;
+		}
+		elsif ($name =~ /^\w*[a-z]_\w+$/ && $name !~ /^pg_|[A-Z]{2}/) { print "$path: nothing is named $name\n" unless $word{$name} }
+	}
+}
+
 # Sentences of a paragraph, an item or a cell.
 sub check_sentences
 {
@@ -109,6 +127,7 @@ for my $path (qw(README.md CONTRIBUTING.md SECURITY.md cuda/README.md), glob('do
 	$text =~ s/^```.*?^```$//gms;
 	check_links($path, $text);
 	check_files($path, $text);
+	check_names($path, $text) if $path =~ m{^CONTRIBUTING|/(?:design|recipes|reliability)\.md$};
 	for my $part (split /\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[|#])/, $text)
 	{
 		$part =~ s/\s+/ /g;
