@@ -130,12 +130,14 @@ CREATE VIEW told AS SELECT account_id, as_of, lost FROM answers;
 CREATE VIEW retold AS SELECT account_id, as_of AS at, lost FROM told UNION ALL SELECT id, opened, 0 FROM accounts;
 SELECT gp_create_graph('retold', tables => '{customers,accounts,remarks,retold}', keys => '{"retold.account_id": "accounts.id"}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('deaf', 'retold', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
+SELECT DISTINCT encoding, note FROM gp_columns('deaf') WHERE tab = 'retold'::regclass;
 SELECT labelled FROM gp_fit('deaf', landmarks => 100);
 SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'retold') AS answers FROM gp_explain('deaf', 1) AS e;
 -- Nor are they in the table that they are a view of, unless that is known with its row
 CREATE VIEW shown AS SELECT t.customer_id, t.as_of AS at, t.churn AS y FROM (SELECT * FROM answers WHERE id > 0) AS t;
 SELECT gp_alter_graph('asked', exclude => '{customers.status,customers.total,answers.lost}');
 SELECT gp_create_task('shown', 'asked', labels => 'shown', entity => 'customer_id', target => 'y', time_column => 'at', horizon => '200 days');
+SELECT tab, col, note FROM gp_columns('shown') WHERE note ~ 'answers of the task';
 SELECT features AS without FROM gp_fit('shown', landmarks => 100) \gset
 SELECT gp_alter_graph('asked', times => '{"answers": "as_of", "answers.churn": null}');
 SELECT features > :without AS used FROM gp_fit('shown', replace => true, landmarks => 100);

@@ -28,7 +28,8 @@ typedef enum gnngp_column_role
 	GNNGP_COLUMN_GATHERED,		/* of a view that reads rows of later times */
 	GNNGP_COLUMN_TARGET,		/* what the task asks */
 	GNNGP_COLUMN_HIDDEN,		/* the owner may not read it */
-	GNNGP_COLUMN_TYPE			/* its type has no encoding */
+	GNNGP_COLUMN_TYPE,			/* its type has no encoding */
+	GNNGP_COLUMN_ANSWER			/* the task's labels show it */
 } gnngp_column_role;
 
 typedef struct gnngp_schema_column
@@ -90,7 +91,8 @@ typedef struct gnngp_schema
 	const char ***totals;		/* of each table, once they are looked for (reading/totals.c) */
 	/* of each relation, once that is asked: 1: rows come to have its key later, -1: not */
 	int8	   *later;
-	const char **times;			/* the argument times as hints have it so far (schema_times.c) */
+	const char *times_named;	/* the argument times as hints have it so far (schema_times.c) */
+	struct gnngp_later_columns *later_columns;	/* that a NOTICE is to name (schema_times.c) */
 	int			answer_table;
 	const char *answer;			/* a column that is not used, because a task's labels show it */
 } gnngp_schema;

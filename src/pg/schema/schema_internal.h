@@ -162,12 +162,18 @@ extern Oid	gnngp_reads_later(const gnngp_schema *s, int table);
 extern char *gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t,
 							  const char *column);
 
-/*
- * The same with null for a column of the table, which is then known with its row, and for those
- * that this was asked of before: the last of several hints has all.
- */
-extern char *gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t,
-							   const char *column);
+/* The same with null for a column, as table.column, which is then known with its row. */
+extern char *gnngp_times_known(const gnngp_schema *s, const char *column);
+
+/* Columns that are left out, as they are written later than their rows. */
+extern struct gnngp_later_columns *gnngp_later_columns_create(void);
+
+/* Notes such a column, with a sentence that says how that is known; NULL: by its name. */
+extern void gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t,
+							 const char *column, const char *why);
+
+/* The one NOTICE of all that were noted since the last one, if any. */
+extern void gnngp_notice_later(const gnngp_schema *s);
 
 /* ---- times and keys as SQL (row_sql.c) ---- */
 

@@ -44,10 +44,10 @@ role_note(const gnngp_schema_table *t, const gnngp_schema_column *c)
 		[GNNGP_COLUMN_EXCLUDED] = "excluded",
 		[GNNGP_COLUMN_LATER] = "its name says that it is written later than the row, unless times has null for it",
 		[GNNGP_COLUMN_HIDDEN] = "the graph's owner may not read it",
-		[GNNGP_COLUMN_TYPE] = NULL
+		[GNNGP_COLUMN_ANSWER] = "the answers of the task, or what shows them"
 	};
 
-	return c->role == GNNGP_COLUMN_GATHERED ? later_note(t) :
+	return c->role == GNNGP_COLUMN_GATHERED ? t->left_out ? t->left_out : later_note(t) :
 		c->role == GNNGP_COLUMN_TYPE ? psprintf("type %s is not encoded", format_type_be(c->column.type)) :
 		note[c->role];
 }
@@ -73,7 +73,7 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 			char		note[200];
 			int			width;
 
-			if (c->role != GNNGP_COLUMN_CELL)
+			if (c->role != GNNGP_COLUMN_CELL && c->role != GNNGP_COLUMN_TARGET)
 			{
 				put(arg, t->table.oid, c->column.name, c->role == GNNGP_COLUMN_TIME ? "time" :
 					c->role == GNNGP_COLUMN_KEY ? "key" : "left out", 0, role_note(t, c));
@@ -81,7 +81,8 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 			}
 			/* Numbers of a list are one column. */
 			width = gp_encoding_describe(encoding, cell++, way, sizeof(way), note, sizeof(note));
-			put(arg, t->table.oid, c->column.name, way, width, note);
+			put(arg, t->table.oid, c->column.name, way, width, c->role == GNNGP_COLUMN_TARGET ?
+				"what the task asks: rows show it of others" : note);
 		}
 	}
 	gnngp_schema_end(&use);

@@ -107,6 +107,7 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 	s->env = env;
 	s->def = def;
 	s->altered = altered;
+	s->later_columns = gnngp_later_columns_create();
 	gnngp_open_tables(s);
 	gnngp_find_relations(s);
 	gnngp_find_times(s);

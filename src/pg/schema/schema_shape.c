@@ -66,7 +66,8 @@ gnngp_schema_shape(const gnngp_schema *s, bool by_number)
 		if (t->hidden && gnngp_is_used(s, i))
 			appendStringInfoString(&text, "hidden\n");
 		for (int k = 0; k < t->ncolumns && gnngp_is_used(s, i); k++)
-			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED)
+			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED &&
+				t->column[k].role != GNNGP_COLUMN_ANSWER)
 				appendStringInfo(&text, "%s %s %d\n", column_shape(t, k, by_number),
 								 gnngp_type_name(t->column[k].column.base), t->column[k].role);
 	}

@@ -16,12 +16,6 @@
 /* A hint where numbers are times. */
 #define OF_NUMBERS "If it holds seconds since 1970, make a view with to_timestamp(%s), and name the view in tables and its foreign keys in keys."
 
-/* What hints propose to add to the argument times, each kind for its own reason. */
-typedef enum times_kind
-{
-	COLUMN_KNOWN, TIME_NAMED, TIME_DROPPED, TIMES_KINDS
-} times_kind;
-
 #define WITHOUT_TIME "table \"%s\" has no time column: its rows count as known at all times"
 
 /* Words that begin the name of a time at which a row is written again; */
@@ -168,20 +162,19 @@ gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t, const char 
 	return times_argument(json_with(s->def->tables.times, name, column));
 }
 
-/* The argument with a member more than what hints of a kind have shown so far. */
+/* The argument with one time more than what hints have named so far: the last one has all. */
 static char *
-times_more(const gnngp_schema *s, times_kind kind, const char *name, const char *value)
+times_named(gnngp_schema *s, const gnngp_schema_table *t, const char *column)
 {
-	const char *former = s->times[kind] ? s->times[kind] : s->def->tables.times;
-
-	s->times[kind] = gnngp_keep_text(s->env, json_with(former, name, value));
-	return times_argument(s->times[kind]);
+	s->times_named = json_with(s->times_named ? s->times_named : s->def->tables.times, t->label,
+							   column);
+	return times_argument(s->times_named);
 }
 
 char *
-gnngp_times_known(const gnngp_schema *s, const gnngp_schema_table *t, const char *column)
+gnngp_times_known(const gnngp_schema *s, const char *column)
 {
-	return times_more(s, COLUMN_KNOWN, psprintf("%s.%s", t->label, column), NULL);
+	return times_argument(json_with(s->def->tables.times, column, NULL));
 }
 
 bool
@@ -320,8 +313,8 @@ choose_time(gnngp_schema *s, int i)
 	{
 		t->time = linitial_int(t->candidates);
 		if (!t->column[t->time].not_null && s->altered)
-			gnngp_notice(psprintf("Where such a column is not the time of the rows, pass %s.",
-								  times_more(s, TIME_DROPPED, t->label, NULL)),
+			gnngp_notice(psprintf("If it is not the time of the rows, pass %s.",
+								  gnngp_times_with(s, t, NULL)),
 						 "column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 						 t->column[t->time].column.name, t->table.name);
 	}
@@ -332,8 +325,8 @@ choose_time(gnngp_schema *s, int i)
 		gnngp_notice_detail(psprintf("These columns could be its time, but allow NULL: %s.",
 									 column_names(t, others)),
 							psprintf("To use such columns, pass %s.",
-									 times_more(s, TIME_NAMED, t->label,
-												t->column[linitial_int(others)].column.name)),
+									 times_named(s, t,
+												 t->column[linitial_int(others)].column.name)),
 							WITHOUT_TIME, t->table.name);
 }
 
@@ -406,6 +399,97 @@ mark_known(const gnngp_schema *s, const gnngp_json_pair *pair)
 		s->table[list.table].column[list.column[k]].known = true;
 }
 
+/* ---- what is written later than its row ---- */
+
+/* Stands in hints for the column that the user knows to be known with its row. */
+#define SOME_COLUMN "TABLE.COLUMN"
+
+struct gnngp_later_columns
+{
+	List	   *names;			/* as times has them */
+	List	   *sentences;		/* why; NULL: by the name */
+	const gnngp_schema_table *table;	/* of the last one */
+	const char *column;
+};
+
+struct gnngp_later_columns *
+gnngp_later_columns_create(void)
+{
+	return palloc0(sizeof(struct gnngp_later_columns));
+}
+
+void
+gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t, const char *column,
+				 const char *why)
+{
+	struct gnngp_later_columns *later = s->later_columns;
+
+	later->names = lappend(later->names, psprintf("%s.%s", t->label, column));
+	later->sentences = lappend(later->sentences, unconstify(char *, why));
+	later->table = t;
+	later->column = column;
+}
+
+/* The NOTICE of a single column. */
+static void
+notice_one(const struct gnngp_later_columns *later, const char *hint)
+{
+	const char *why = linitial(later->sentences);
+
+	if (why)
+		gnngp_notice_detail(why, hint,
+							"column \"%s\" of table \"%s\" is left out: it is written later than the row",
+							later->column, later->table->table.name);
+	else
+		gnngp_notice(hint,
+					 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
+					 later->column, later->table->table.name);
+}
+
+/* The NOTICE of several columns, and a line for each that says why. */
+static void
+notice_several(const struct gnngp_later_columns *later, const char *hint)
+{
+	StringInfoData names;
+	StringInfoData lines;
+
+	initStringInfo(&names);
+	initStringInfo(&lines);
+	for (int i = 0; i < list_length(later->names); i++)
+	{
+		const char *why = list_nth(later->sentences, i);
+
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", (char *) list_nth(later->names, i));
+		appendStringInfo(&lines, "%s%s: %s", i > 0 ? "\n" : "", (char *) list_nth(later->names, i),
+						 why ? why : "Its name says so.");
+	}
+	gnngp_notice_detail(lines.data, hint,
+						"columns are left out, as they are written later than their rows: %s",
+						names.data);
+}
+
+void
+gnngp_notice_later(const gnngp_schema *s)
+{
+	struct gnngp_later_columns *later = s->later_columns;
+	bool		one = list_length(later->names) == 1;
+
+	if (later->names == NIL)
+		return;
+	const char *hint =
+		psprintf("%s: gp_alter_graph(%s, %s).%s",
+				 one ? "If it is known with its row, take it in" :
+				 "To take in one that is known with its row, put its name for " SOME_COLUMN,
+				 quote_literal_cstr(s->def->name),
+				 gnngp_times_known(s, one ? linitial(later->names) : SOME_COLUMN),
+				 s->altered ? " Leave out others that are written later with exclude => '{table.column}'." : "");
+	if (one)
+		notice_one(later, hint);
+	else
+		notice_several(later, hint);
+	*later = (struct gnngp_later_columns) {0};
+}
+
 static void
 mark_later(const gnngp_schema *s, gnngp_schema_table *t)
 {
@@ -418,10 +502,7 @@ mark_later(const gnngp_schema *s, gnngp_schema_table *t)
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (s->altered)
-			gnngp_notice(psprintf("For columns that are known with their rows, pass %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
-								  gnngp_times_known(s, t, c->column.name)),
-						 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
-						 c->column.name, t->table.name);
+			gnngp_note_later(s, t, c->column.name, NULL);
 	}
 }
 
@@ -455,7 +536,6 @@ gnngp_find_times(gnngp_schema *s)
 	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");
 	ListCell   *cell;
 
-	s->times = gp_alloc_zero(s->env, TIMES_KINDS, sizeof(char *));
 	foreach(cell, pairs)
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
@@ -488,4 +568,5 @@ gnngp_find_times(gnngp_schema *s)
 		}
 		mark_later(s, &s->table[i]);
 	}
+	gnngp_notice_later(s);
 }

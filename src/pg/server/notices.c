@@ -13,6 +13,7 @@ typedef struct notice_log
 	MemoryContext context;
 	List	   *former;			/* messages of the former fit */
 	List	   *given;			/* those of this fit */
+	bool		silent;			/* none is reported */
 } notice_log;
 
 static notice_log *current = NULL;
@@ -34,6 +35,13 @@ gnngp_notices_begin(MemoryContext context)
 	end->func = end_log;
 	end->arg = current;
 	MemoryContextRegisterResetCallback(context, end);
+}
+
+void
+gnngp_notices_silence(MemoryContext context)
+{
+	gnngp_notices_begin(context);
+	current->silent = true;
 }
 
 char **
@@ -87,7 +95,7 @@ gnngp_notice_is_new(const char *message)
 	foreach(cell, current->former)
 		if (is_like(message, lfirst(cell)))
 			return false;
-	return true;
+	return !current->silent;
 }
 
 void

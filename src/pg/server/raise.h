@@ -33,6 +33,9 @@ extern void gnngp_notice_report(const char *message, const char *detail, const c
 extern void gnngp_notices_begin(MemoryContext context);
 extern void gnngp_notices_add_former(const char *message);
 
+/* The same, and no NOTICE is reported: the fit that is estimated gives them. */
+extern void gnngp_notices_silence(MemoryContext context);
+
 /* Collects a message; false: the former fit gave it. */
 extern bool gnngp_notice_is_new(const char *message);
 

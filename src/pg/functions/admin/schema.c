@@ -543,7 +543,10 @@ GNNGP_FUNCTION(gnngp_columns)
 	if (OidIsValid(graph->edges))
 		emit_graph_columns(result, graph, gnngp_read(env, graph, "auto", false));
 	else
-		gnngp_read_columns(env, tables_argument(fcinfo), emit_column, result);
+	{
+		(void) tables_argument(fcinfo);
+		gnngp_read_columns(env, graph, emit_column, result);
+	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

@@ -157,7 +157,11 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 {
 	size_t		limit = gp_limit(env);
 	TimestampTz began = GetCurrentTimestamp();
+	MemoryContext silent = AllocSetContextCreate(CurrentMemoryContext, "gnngp estimate",
+												 ALLOCSET_SMALL_SIZES);
 	reading		read = {.env = env,.graph = graph,.task = settings->task};
+
+	gnngp_notices_silence(silent);
 	ErrorData  *error = try_reading(&read);
 	gnngp_data *data = read.data;
 	estimate	e = {.data = data,.method = settings->method};
@@ -192,6 +196,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		snprintf(plan->reason + end, sizeof(plan->reason) - end,
 				 "; %.0f MB at least, as the labels choose", ceil(e.forecast.least / MEGA));
 	plan->flops += e.forecast.before.flops;
+	MemoryContextDelete(silent);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, gp_strategy_names[plan->strategy], plan, limit, e.on_gpu,
 						seconds + e.seconds);

@@ -95,10 +95,10 @@ look_at_joined(disguise *d, const gnngp_joined *joined, int32 first, bool own)
 		d->noticed = lappend(d->noticed, (void *) cell->name);
 		d->exclude = lappend(d->exclude, psprintf("%s.%s", t->label, cell->name));
 		gnngp_notice_detail("If the column is written once the answer is known, the scores are too good.",
-							psprintf("In that case leave it out: gp_alter_graph(%s, %s). For columns that are known with their rows, pass %s to it.",
+							psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
 									 quote_literal_cstr(r->schema->def->name),
 									 gnngp_exclude_argument(r->schema, d->exclude),
-									 gnngp_times_known(r->schema, t, cell->name)),
+									 gnngp_times_known(r->schema, llast(d->exclude))),
 							"column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
 							cell->name, t->table.name, r->task->name, 100.0 * much);
 	}
@@ -199,7 +199,7 @@ clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *l
 			continue;
 		gp_task_columns_clear(r->columns, first, e->width);
 		if (noticed != cell)
-			gnngp_notice_later(r->schema, cell, "Nearly all rows to predict have the same value, and far fewer of the newest labelled rows.");
+			gnngp_note_later(r->schema, &r->schema->table[cell->table], cell->name, "Nearly all rows to predict have the same value, and far fewer of the newest labelled rows.");
 		noticed = cell;
 	}
 }
@@ -228,9 +228,10 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_source *facts, int6
 			gp_task_columns_clear(r->columns, first, columns);
 		}
 	gnngp_notice_detail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows.",
-						psprintf("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", so is their key. For columns that are known with their rows, pass %s to gp_alter_graph.",
+						psprintf("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", so is their key. In that case pass %s to gp_alter_graph.",
 								 child->table.name, s->table[r->entity].table.name,
-								 gnngp_times_known(s, child, key->column.name)),
+								 gnngp_times_known(s, psprintf("%s.%s", child->label,
+															   key->column.name))),
 						"the rows of table \"%s\" below those of table \"%s\" are left out: they are written later than these",
 						child->table.name, s->table[r->entity].table.name);
 }

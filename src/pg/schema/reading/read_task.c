@@ -177,6 +177,7 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 		gp_task_columns_clear(r->columns, r->of_targets, r->beside - r->of_targets);
 	if (r->asks_column)
 		gnngp_clear_later(r, data->nlabelled);
+	gnngp_notice_later(r->schema);
 	gnngp_leave_out_silent(r, &labels);
 	if (labels_are == GP_FACTS_OLD_AS_FACTS)
 		gnngp_leave_out_amounts(r);
@@ -220,9 +221,10 @@ notice_tables_left_out(const gnngp_schema *s, const gnngp_graph_def *task)
 						 s->table[i].table.name, s->table[i].left_out);
 	}
 	if (s->answer)
-		gnngp_notice(psprintf("For columns that are known with their rows, pass %s to gp_alter_graph.",
-							  gnngp_times_known(s, &s->table[s->answer_table],
-												s->answer)),
+		gnngp_notice(psprintf("If it is known with its row, take it in: gp_alter_graph(%s, %s).",
+							  quote_literal_cstr(s->def->name),
+							  gnngp_times_known(s, psprintf("%s.%s", s->table[s->answer_table].label,
+															s->answer))),
 					 "task \"%s\" leaves column \"%s.%s\" out: its labels show it, and are known later",
 					 task->name, s->table[s->answer_table].label, s->answer);
 }

@@ -444,34 +444,25 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	plan_sources(r);
 }
 
-void
-gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column, const char *detail)
-{
-	gnngp_notice_detail(detail,
-						psprintf("For columns that are known with their rows, pass %s to gp_alter_graph.",
-								 gnngp_times_known(s, &s->table[column->table], column->name)),
-						"column \"%s\" of table \"%s\" is left out: it is written later than the row",
-						column->name, s->table[column->table].table.name);
-}
-
-/* A NOTICE of a column of a joined table that is written later than its row. */
+/* Notes a column of a joined table that is written later than its row. */
 static void
-notice_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_encoded *e)
+note_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_encoded *e)
 {
 	const gnngp_schema *s = r->schema;
+	const gnngp_cell_source *column = &p->cell[e->column];
 	const char *of = p->table >= 0 ? NULL :
 		s->table[s->relation[p->relation].parent].table.name;
-	const char *totals = gnngp_cell_totals(s, &p->cell[e->column]);
+	const char *totals = gnngp_cell_totals(s, column);
 
-	gnngp_notice_later(s, &p->cell[e->column],
-					   e->way == GP_ENCODED_TOTAL ?
-					   psprintf("It counts the rows that refer to it by %s, adds them up, or says how new the last is, those of later times, too.",
+	gnngp_note_later(s, &s->table[column->table], column->name,
+					 e->way == GP_ENCODED_TOTAL ?
+					 psprintf("It counts the rows that refer to it by %s, adds them up, or says how new the last is, those of later times, too.",
 								totals) :
-					   e->way == GP_ENCODED_REWRITTEN ?
-					   "Most of the newest rows have one or two values, and few of the old ones: a status that is written again looks like that." :
-					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
-					   of == NULL ? "It is NULL in the newest rows, and in few others." :
-					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
+					 e->way == GP_ENCODED_REWRITTEN ?
+					 "Most of the newest rows have one or two values, and few of the old ones: a status that is written again looks like that." :
+					 e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
+					 of == NULL ? "It is NULL in the newest rows, and in few others." :
+					 psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
 }
 
 /*
@@ -487,10 +478,10 @@ notice_key_later(const gnngp_schema *s, const gnngp_cell_source *key)
 	if (t->time < 0 || s->table[s->relation[key->relation].parent].time >= 0)
 		return;
 	gnngp_notice_detail("It is NULL in the newest rows, and in few others. If it is filled in later, what it refers to may tell what came in between.",
-						psprintf("In that case leave it out: gp_alter_graph(%s, %s). For columns that are known with their rows, pass %s to it.",
+						psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
 								 quote_literal_cstr(s->def->name),
 								 gnngp_exclude_argument(s, list_make1(name)),
-								 gnngp_times_known(s, t, key->name)),
+								 gnngp_times_known(s, name)),
 						"key \"%s\" of table \"%s\" may be written later than the row", key->name,
 						t->table.name);
 }
@@ -514,7 +505,7 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 		if (!told && e->kind != GP_CELL_CATEGORY_KEY &&
 			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
 			 e->way == GP_ENCODED_TOTAL || e->way == GP_ENCODED_REWRITTEN))
-			notice_encoding_later(r, p, e);
+			note_encoding_later(r, p, e);
 		if (e->kind == GP_CELL_CATEGORY_KEY && e->way == GP_ENCODED_FILLED)
 			notice_key_later(r->schema, &p->cell[e->column]);
 	}
@@ -557,10 +548,10 @@ notice_late(const gnngp_task_reading *r)
 		const gnngp_schema_table *t = &s->table[late->child];
 		char	   *key = gnngp_column_list_text(s, late->child, 1, late->from);
 		gnngp_notice_detail("Rows without a time are known once all that they refer to is. Some refer to nothing by this key: if others did at first, their absence tells what comes.",
-							psprintf("If rows are known without it, leave the key out: gp_alter_graph(%s, %s). For columns that are known with their rows, pass %s to it.",
+							psprintf("If rows are known without it, leave the key out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
 									 quote_literal_cstr(s->def->name),
 									 gnngp_exclude_argument(s, list_make1(key)),
-									 gnngp_times_known(s, t, t->column[late->from[0]].column.name)),
+									 gnngp_times_known(s, key)),
 							"rows of table \"%s\" are left out: rows of table \"%s\" may come to refer to later ones by %s",
 							s->table[r->fact_source[i].join->table].table.name, t->table.name,
 							late->name);

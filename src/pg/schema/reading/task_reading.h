@@ -141,10 +141,6 @@ extern void gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_l
 /* Clears the sums that decay: where all facts are old, less is left of them than was ever seen. */
 extern void gnngp_leave_out_amounts(const gnngp_task_reading *r);
 
-/* A NOTICE that a column is written later than its row, and why that is known. */
-extern void gnngp_notice_later(const gnngp_schema *s, const gnngp_cell_source *column,
-							   const char *detail);
-
 /*
  * Clears what is written once the answer is known, of rows that are asked for a column of theirs:
  * the first are labelled.  NOTICEs name it.

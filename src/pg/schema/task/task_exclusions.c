@@ -52,7 +52,7 @@ leave_shown_out(gnngp_schema *s, const gnngp_task_def *labels)
 
 		if (c->number != number || c->role != GNNGP_COLUMN_CELL || c->known)
 			continue;
-		c->role = GNNGP_COLUMN_EXCLUDED;
+		c->role = GNNGP_COLUMN_ANSWER;
 		s->answer_table = i;
 		s->answer = c->column.name;
 	}
@@ -87,7 +87,7 @@ leave_computed_out(gnngp_schema_table *t, AttrNumber target)
 		if (c->role == GNNGP_COLUMN_CELL && !c->known && c->number != target &&
 			(bms_is_member(c->number - FirstLowInvalidHeapAttributeNumber, telling) ||
 			 bms_overlap(computed_from(rel, c->number), telling)))
-			c->role = GNNGP_COLUMN_EXCLUDED;
+			c->role = GNNGP_COLUMN_ANSWER;
 	}
 	relation_close(rel, NoLock);
 }
@@ -130,5 +130,5 @@ gnngp_mark_target(gnngp_schema *s, const gnngp_task_def *task)
 		leave_computed_out(&s->table[table], s->table[table].column[column].number);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
 		s->table[table].column[column].role = labels || s->table[table].time < 0 ?
-			GNNGP_COLUMN_EXCLUDED : GNNGP_COLUMN_TARGET;
+			GNNGP_COLUMN_ANSWER : GNNGP_COLUMN_TARGET;
 }
