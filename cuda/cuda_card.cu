@@ -56,7 +56,7 @@ gp_cuda_find_rates(int card, const struct cudaDeviceProp *props, gp_cuda_rates *
 	return error;
 }
 
-/* Tells of one card. */
+/* Describes one card. */
 static cudaError_t
 describe(int number, int driver, int runtime, gp_cuda_card *card)
 {

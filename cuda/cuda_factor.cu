@@ -118,7 +118,7 @@ pivot_kernel(gp_matrix a, bool factor, int *first)
 
 /*
  * The Cholesky factor of a block by cuSOLVER; -1, or the first column without a
- * positive pivot.  A pivot that is no number passes cuSOLVER unnoticed, so the
+ * positive pivot.  A pivot that is not a number passes cuSOLVER unnoticed, so the
  * diagonal is looked at, too.
  */
 template <typename T>

@@ -65,7 +65,7 @@ gp_arccos<double>(int k)
 	return arccos_double[k];
 }
 
-/* sin t + (pi - t) cos t for cos t = c; what is no number stays so. */
+/* sin t + (pi - t) cos t for cos t = c; what is not a number stays so. */
 template <typename T>
 __device__ static __forceinline__ T
 gp_arccos_map(T c)

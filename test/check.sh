@@ -15,7 +15,7 @@
 # every setting and all SQL tests that compute; the real GPU library where there is nvcc and no card; every call on
 # every altered row of the catalog; each guard of the reader alone; more of the quality floors, and a browser for the report where none is installed.
 # Stages can be named: bash test/check.sh unit regress.  They run in four lanes side
-# by side, and are told of in the order in which they end.
+# by side, and are reported in the order in which they end.
 #
 # Closes with "N passed, N failed" (", N skipped" may follow); status 1 when
 # something failed.  Leaves nothing running, and nothing on disk but packages.
@@ -23,7 +23,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 STAGES="rules site build unit fuzz gpu regress tap reference readme drivers calls memory quality"
-# How a log tells of a test that was skipped, or of a whole file.
+# How a log marks a test that was skipped, or a whole file.
 SKIPPED='^ok .*# *skip|^1\.\.0 .*# *skip|\.pl \.+ skipped: '
 passed=0
 failed=0
@@ -105,7 +105,7 @@ end_lanes() {
 	done
 }
 
-# Tells of each stage that comes to its end until all lanes have.
+# Reports each stage that comes to its end until all lanes have.
 tell_lanes() {
 	local name open=${#lanes[@]}
 

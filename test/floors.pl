@@ -201,7 +201,7 @@ sub circles
 	return @found;
 }
 
-# Tells of each circle by the names that tie it.
+# Prints each circle with the names that tie it.
 sub check_circles
 {
 	for my $circle (circles())

@@ -6,6 +6,7 @@
 # about the code each file, function and type.
 use strict;
 use warnings;
+use feature 'state';
 
 my %MOST_LINES = ('README.md' => 300, 'doc/design.md' => 250, 'doc/reference.md' => 999,
 	'CONTRIBUTING.md' => 75);
@@ -84,8 +85,8 @@ sub check_files
 sub check_names
 {
 	my ($path, $text) = @_;
-	my @files = split /\n/, `find src test sql cuda doc expected -type f`;
-	my %word = map { $_ => 1 } map { slurp($_) =~ /\w+/g } grep { /\.(?:[ch]|cu|sql|p[lm])$/ } @files, 'Makefile';
+	state @files = split /\n/, `find src test sql cuda doc expected -type f`;
+	state %word = map { $_ => 1 } map { slurp($_) =~ /\w+/g } grep { /\.(?:[ch]|cu|sql|p[lm])$/ } @files;
 	for my $name ($text =~ m{`([\w./-]+)`}g)
 	{
 		if ($name =~ /\.(?:[ch]|cu|sql|out|sh|p[lm])$/)
@@ -147,11 +148,14 @@ for my $path (glob('src/*/*/*.c src/*/*/*/*.c'))
 		check_phrases($path, $message);
 	}
 }
-# Comments of the code.
-for my $path (split /\n/, `find src -name '*.[ch]'`)
+# Comments of the code, of the SQL and of the tests.
+for my $path (split /\n/, `find src cuda test sql doc/examples -type f`)
 {
+	next unless $path =~ /\.(?:([ch]|cu|cpp)|(sql)|p[lm]|sh|py)$/ && $path ne 'test/prose.pl';
+	my ($c, $sql) = ($1, $2);
 	my $code = slurp($path);
-	check_phrases($path, $1 =~ s/\s*\n\s*\*?\s*/ /gr) while $code =~ m{/\*(.*?)\*/}gs;
+	my $comment = $c ? qr{/\*(.*?)\*/}s : $sql ? qr/^[ \t]*--(.*(?:\n[ \t]*--.*)*)/m : qr/^[ \t]*#(.*(?:\n[ \t]*#.*)*)/m;
+	check_phrases($path, $1 =~ s/\s*\n\s*(?:[*#]|--)?\s*/ /gr) while $code =~ /$comment/g;
 }
 for my $path (glob('sql/parts/*.sql'))
 {

@@ -1,4 +1,4 @@
--- people.sql - 200 people who call each other, for what README.md tells of them.
+-- people.sql - 200 people who call each other, for the examples of README.md.
 
 -- A regression on people with text ids, columns for features and weights.
 CREATE TABLE people AS

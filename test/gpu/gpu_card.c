@@ -31,7 +31,7 @@ card_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type, double dia
 	return m;
 }
 
-/* Memory that is filled anew as soon as a call returns. */
+/* Memory that is filled again as soon as a call returns. */
 static void
 check_lent(gp_env *env)
 {

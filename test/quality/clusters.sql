@@ -1,4 +1,4 @@
--- What clusters tell of the classes: mutual information over the mean of the entropies; seed is one of several.
+-- What clusters say about the classes: mutual information over the mean of the entropies; seed is one of several.
 WITH pair AS (
     SELECT c.cluster, n.label, count(*)::float8 / sum(count(*)) OVER ()::float8 AS p
     FROM gp_cluster(:'set', :clusters, kernel => :'method', seed => :seed) AS c JOIN :nodes AS n ON n.id = c.node

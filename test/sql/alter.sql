@@ -97,7 +97,7 @@ SELECT gp_alter_graph('g', edges => 'knows');
 SELECT model FROM gp_fit('g', nugget => 0.1);
 SELECT gp_drop_graph('g');
 
--- What there is to say comes in one notice
+-- All remarks come in one notice
 SET client_min_messages = notice;
 \set VERBOSITY default
 CREATE TABLE few AS SELECT id, CASE WHEN id < 3 THEN 'only' END AS kind, a, b FROM people_old;
@@ -125,7 +125,7 @@ SELECT gp_create_graph('auto', 'people_old', 'knows', target => 'kind', features
        gp_create_graph('standard array', 'people_old', 'knows', target => 'kind', features => '{x}', scale => 'STANDARD');
 SET client_min_messages = notice;
 SELECT model FROM unnest('{auto,standard,hand,none,length,hand length,array,plain array,standard array}'::text[]) g, gp_fit(g, kernel => 'rbf(gamma=0.2)', nugget => 0.1);
--- An array is taken as it is, but what all nodes share is told of.
+-- An array is taken as it is, but a NOTICE names what all nodes share.
 CREATE VIEW shifted AS SELECT id, kind, ARRAY(SELECT v + 100 FROM unnest(x) AS v) AS x FROM people_old;
 SELECT gp_create_graph('shifted', 'shifted', 'knows', target => 'kind', features => '{x}');
 SELECT model FROM gp_fit('shifted', kernel => 'gcn', nugget => 0.1);

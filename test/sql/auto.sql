@@ -31,7 +31,7 @@ SELECT model, kernel, compared(alternatives), variances FROM gp_models;
 SELECT bool_and((a->>'seconds')::float8 >= 0 AND (a->>'nll')::float8 > 0 AND (a->>'loo_score')::float8 < 1) AS figures,
        count(a->>'landmarks') AS by_landmarks FROM gp_models, jsonb_each(alternatives) AS e(key, a);
 
--- A refresh chooses anew, and comes to the same.
+-- A refresh chooses again, and comes to the same.
 SELECT md5(array_agg(p ORDER BY node, class)::text) AS before FROM gp_predict('clubs', top => NULL) p \gset
 CALL gp_refresh('clubs');
 SELECT md5(array_agg(p ORDER BY node, class)::text) = :'before' AS same FROM gp_predict('clubs', top => NULL) p;
@@ -83,7 +83,7 @@ SELECT kernel, compared(alternatives) FROM gp_fit('chance', 'today', live => tru
 \set VERBOSITY terse
 -- Values.
 SELECT split_part(kernel::text, '(', 1) AS kernel, loo_score > 0.5 AS well, compared(alternatives) FROM gp_fit('wages');
--- A refresh chooses anew.
+-- A refresh chooses again.
 UPDATE person SET noise = id % 3;
 CALL gp_refresh('noise');
 SELECT kernel, compared(alternatives) FROM gp_models WHERE model = 'noise';
@@ -147,7 +147,7 @@ SELECT max(abs(a.score - b.score)) < 1e-3 AS means, max(abs(a.variance / b.varia
 FROM gp_loo('sparse') a JOIN gp_loo('dense') b USING (node);
 SELECT count(*) AS nodes, bool_and(lower < upper) AS intervals FROM gp_predict_sets('sparse');
 
--- Nodes that no path leads to from a label are told of once, whatever was compared; a few are not.
+-- Nodes that no path leads to from a label are reported once, whatever was compared; a few are not.
 \set VERBOSITY default
 UPDATE member SET known = CASE WHEN id < 200 THEN club END;
 INSERT INTO member SELECT i, 'none' FROM generate_series(400, 499) i;

@@ -54,7 +54,7 @@ CALL gp_refresh('g');
 SELECT count(*) FILTER (WHERE was.embedding = now.embedding) AS same, count(*) AS nodes FROM was FULL JOIN gp_embedding('g') AS now USING (node);
 SELECT method FROM gp_fit_links('g', method => 'dgp(units=12, layers=1, convolutions=1, features=8, steps=20, rate=0.05)', seed => 4);
 
--- The published form, by inducing pairs: a model like the others, but for the embedding
+-- The published form, by inducing pairs: a model like the others, except the embedding
 SELECT method, auc > 0.7 AS good FROM gp_fit_links('f', 'published', method => 'dgp( Inducing = 12, units=9, steps=120)');
 SELECT bool_and(variance >= 0) AS variances, bool_and(probability BETWEEN 0 AND 1) AS probabilities, count(*) > 50 AS many
 FROM gp_predict_links('published', k => 1, candidates => 'all');

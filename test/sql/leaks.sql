@@ -1,4 +1,4 @@
--- Columns that are written when the answer is known, and what else misleads a task, are told of
+-- Columns that are written when the answer is known, and what else misleads a task, are named in a NOTICE
 SET client_min_messages = warning;
 CREATE SCHEMA leaks_test;
 SET search_path = leaks_test, public;
@@ -29,7 +29,7 @@ CREATE FUNCTION churn(task text, graph text) RETURNS void LANGUAGE sql AS $$
 SELECT gp_create_graph('open', tables => '{customers,orders}', exclude => '{orders.won}');
 SELECT churn('leaks', 'open');
 SELECT loo_score > 0.2 AS too_good FROM gp_fit('leaks', landmarks => 100);
--- Honest columns are not told of
+-- Honest columns are not named
 SELECT gp_create_graph('closed', tables => '{customers,orders}', exclude => '{orders.won,customers.status,customers.total}');
 SELECT churn('honest', 'closed');
 SELECT labelled > 500 FROM gp_fit('honest', landmarks => 100);
@@ -56,7 +56,7 @@ UPDATE orders SET refund = amount WHERE won;
 SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('won', 'refunds', target => 'orders.won');
 SELECT loo_score > 0.8 FROM gp_fit('won', landmarks => 100);
--- Nothing is told of a column that the user knows to be written with its row
+-- No NOTICE names a column that the user knows to be written with its row
 SELECT gp_alter_graph('refunds', times => '{"orders.refund": null}');
 SELECT count(*) FROM gp_estimate('won');
 -- What the owner's other rows were is a fact, but not the row of the same moment, which has the answer; half of it is habit
@@ -152,7 +152,7 @@ SELECT gp_alter_graph('habits', times => '{"habits": null}');
 SELECT relation, note FROM gp_relations('habits');
 SELECT col, encoding, note FROM gp_columns('habits') WHERE tab = 'habits'::regclass;
 SELECT gp_create_task('x', 'habits', 'habits.n');
--- So does one that set operations choose rows for, but for UNION ALL
+-- So does one that set operations choose rows for, except UNION ALL
 CREATE VIEW loyal AS SELECT id, age FROM customers INTERSECT SELECT customer_id, 1 FROM orders;
 CREATE VIEW either AS SELECT id, age FROM customers UNION ALL SELECT customer_id, 1 FROM orders;
 SELECT gp_create_graph('sets', tables => '{customers,loyal,either}');
@@ -252,11 +252,11 @@ RESET client_min_messages;
 -- Unless the user knows better
 SELECT gp_alter_graph('bookings', times => '{"bookings.minutes": null, "notes.booking": null}');
 SELECT loo_score > 0.2 AS told FROM gp_fit('held', landmarks => 100);
--- Of answers that are missing at random nothing is left out; a column that tells much is told of, without facts too
+-- Of answers that are missing at random nothing is left out; a column that tells much is named, without facts too
 SELECT gp_alter_graph('bookings', tables => '{bookings}', times => '{}');
 UPDATE bookings SET held = CASE WHEN id % 10 > 0 THEN minutes > 0 OR id % 8 > 3 END;
 SELECT loo_score > 0.2 AS told FROM gp_fit('held', landmarks => 100);
--- Nothing is told of a key whose many categories differ by chance in the few rows that there are
+-- No NOTICE names a key whose many categories differ by chance in the few rows that there are
 CREATE TABLE parties (id integer PRIMARY KEY, at timestamptz NOT NULL, agent integer, rare boolean);
 INSERT INTO parties SELECT i, '2024-01-01'::timestamptz + i * interval '1 hour', (hashint4(i) & 65535) % 25, (hashint4(i + 5000) & 65535) % 12 = 0 FROM generate_series(1, 500) AS i;
 SELECT gp_create_graph('parties', tables => '{parties}');
@@ -280,7 +280,7 @@ SELECT gp_alter_graph('sales', exclude => '{sales.claim}');
 SELECT relation, note FROM gp_relations('sales');
 SELECT gp_create_task('back', 'sales', target => 'sales.back');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('back', landmarks => 100);
--- Rows without a time that come to refer to what is later do not tell of it by their number
+-- Rows without a time that come to refer to what is later do not show it by their number
 CREATE TABLE parcels (sale integer NOT NULL REFERENCES sales, claim integer REFERENCES claims);
 INSERT INTO parcels SELECT id, claim FROM sales;
 SELECT gp_alter_graph('sales', tables => '{sales,claims,parcels}', exclude => '{sales.back,sales.fee,sales.claim}');
@@ -306,7 +306,7 @@ SELECT gp_create_graph('items', tables => '{buyers,purchases,items,claims}');
 SELECT gp_create_task('returned', 'items', 'buyers', horizon => '3 days', every => '9 days',
     target => 'EXISTS (SELECT FROM leaks_test.purchases p JOIN leaks_test.claims c ON c.id = 10000 + p.id WHERE p.buyer = e.id AND c.at > t AND c.at <= t + horizon)');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('returned', landmarks => 100);
--- Rows without a time that wait for more children do not tell of them by their absence
+-- Rows without a time that wait for more children do not show them by their absence
 CREATE TABLE baskets (id integer PRIMARY KEY, buyer integer NOT NULL REFERENCES buyers, size integer);
 CREATE TABLE lines (basket integer REFERENCES baskets, claim integer REFERENCES claims);
 INSERT INTO baskets SELECT 8 * b + k, b, (b + k) % 3 FROM generate_series(1, 150) b, generate_series(0, 7) k;
@@ -440,7 +440,7 @@ SELECT loo_score < 0.05 AS blind FROM gp_fit('win', landmarks => 100);
 SELECT col, encoding, note FROM gp_columns('bids') WHERE tab = 'bids'::regclass;
 SELECT gp_alter_graph('bids', times => '{"jobs": "posted", "bids.state": null}');
 SELECT loo_score > 0.5 AS told FROM gp_fit('win', landmarks => 100, replace => true);
--- A key that is NULL in the newest rows alone is told of: who closes a ticket tells how it ended
+-- A key that is NULL in the newest rows alone is named: who closes a ticket tells how it ended
 CREATE TABLE agents (id integer PRIMARY KEY, senior boolean);
 CREATE TABLE tickets (id integer PRIMARY KEY, at timestamptz NOT NULL, agent integer REFERENCES agents, author integer REFERENCES agents);
 CREATE TABLE escalations (ticket integer NOT NULL REFERENCES tickets, at timestamptz NOT NULL);

@@ -31,7 +31,7 @@ SELECT g, (gp_fit_links(g, keep => 10)).model, (gp_fit_links(g, g || '_0')).mode
 SELECT model, link_keep, link_kept_bytes > 40000 AS bytes, (SELECT count(*) > 1 FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = v.model AND part = 'link_best') AS blocks
 FROM gp_models v ORDER BY model COLLATE "C";
 SELECT link_kept_bytes = (SELECT sum(length(data)) FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' AND part = 'link_best') FROM gp_models WHERE model = 'names';
--- What is planned for it: the bytes, but for the heads of blocks, and more memory and work than without
+-- What is planned for it: the bytes, except the heads of blocks, and more memory and work than without
 SELECT g, abs(v.link_kept_bytes / 1048576.0 - substring(with_pairs.reason from '10 pairs of each node are kept in ([0-9.]+) MB')::numeric) < 0.06 AS near,
     with_pairs.bytes >= without.bytes, with_pairs.flops > without.flops, without.reason ~ 'kept'
 FROM unnest('{numbers,names}'::text[]) g, gp_estimate(g, kernel => 'scores', keep => 10) AS with_pairs, gp_estimate(g, kernel => 'scores') AS without, gp_models v

@@ -182,7 +182,7 @@ SELECT count(*) FROM gp_fit('tints', kernel => 'gcn', strategy => 'exact', nugge
 SET client_min_messages = warning;
 \set VERBOSITY terse
 
--- gp_progress tells of answers about many nodes, and of none when they are given.
+-- gp_progress shows answers about many nodes, and of none when they are given.
 CREATE FUNCTION tell(value real) RETURNS real LANGUAGE plpgsql AS $$
 BEGIN
     RAISE WARNING 'gp_progress: %', (SELECT p.model || ', ' || p.phase FROM public.gp_progress AS p WHERE p.pid = pg_backend_pid());

@@ -124,7 +124,7 @@ SELECT count(*) AS nodes, bool_and(probability BETWEEN 0 AND 1) AS chances, bool
 SELECT count(*) AS left_out FROM gp_loo('trained');
 CREATE TEMP TABLE trained AS SELECT * FROM gp_predict('trained', top => NULL);
 
--- A refresh trains anew, and gives the bits of a first fit.
+-- A refresh trains again, and gives the bits of a first fit.
 CALL gp_refresh('trained');
 SELECT bool_and(a.score = b.score AND a.probability = b.probability) AS same
 FROM trained AS a JOIN gp_predict('trained', top => NULL) AS b USING (node, class);

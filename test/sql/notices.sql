@@ -1,4 +1,4 @@
--- What a fit tells of itself in NOTICEs, and what it does not
+-- What a fit reports in NOTICEs, and what it does not
 CREATE SCHEMA notices;
 SET search_path = notices, public;
 \pset format unaligned

@@ -9,7 +9,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gnngp') AND p.pronamespace = 'gnngp_internal'::regnamespace
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Forms of the public functions, which are alike but for the aggregates
+-- Forms of the public functions, which are alike except the aggregates
 SELECT string_agg(proname || ' ' || forms, ', ' ORDER BY proname, forms) AS forms, bool_and(alike) AS alike
 FROM (SELECT p.proname, count(*) AS forms, count(DISTINCT (p.provolatile, p.proparallel, p.proisstrict)) = 1 AS alike
       FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass

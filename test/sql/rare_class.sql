@@ -66,7 +66,7 @@ SELECT bool_and(s.classes = b.classes) FROM gp_predict_sets('g', NULL::text) AS 
 -- A class with too few labels for the promise is in every set
 SELECT bool_and('true' = ANY (classes)) FROM gp_predict_sets('g', NULL::text, coverage => 0.999, by_class => true);
 
--- Who was granted a model sees no ranking: it tells of labels
+-- Who was granted a model sees no ranking: it shows labels
 CREATE ROLE rare_reader;
 GRANT USAGE ON SCHEMA rare TO rare_reader;
 SELECT gp_grant('g', 'rare_reader');

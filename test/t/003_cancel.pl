@@ -54,7 +54,7 @@ $node->safe_psql('postgres', q{
 	END $$
 });
 
-# Ends a fit in a phase, and measures how long it takes to go.
+# Ends a fit in a phase, and measures how long it lives on.
 sub end_in_phase
 {
 	my ($function, $phase, $sqlstate, $statement) = @_;

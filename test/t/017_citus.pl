@@ -97,7 +97,7 @@ $node->safe_psql('postgres', q{
 is(differences(map { "SELECT * FROM gp_predict('$_', top => NULL)" } $_, "d_$_"), '0', "$_: directions and weights") for qw(ways heavy oneway);
 $node->safe_psql('postgres', q{INSERT INTO d_ways VALUES (1, 2, -1)});
 my (undef, undef, $negative) = outcome(q{SELECT gp_fit('d_ways')});
-like($negative, qr/22003.*"w" of table "public.d_ways" is -1 for the edge from 1 to 2/s, 'a wrong weight is told of by its row');
+like($negative, qr/22003.*"w" of table "public.d_ways" is -1 for the edge from 1 to 2/s, 'a wrong weight is named by its row');
 $node->safe_psql('postgres', q{SELECT gp_drop_graph(g) FROM unnest('{d_ways,d_heavy,d_oneway}'::text[]) g; DROP TABLE d_ways});
 $node->safe_psql('postgres', q{
 	CREATE TABLE repeats AS SELECT src::int4, dst::int4 FROM edges UNION ALL SELECT dst, src FROM edges UNION ALL SELECT 5, 5;

@@ -21,7 +21,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION vector; CREATE EXTENSION gnngp;' 
 is($node->safe_psql('postgres', q{SELECT count(*) = (SELECT count(*) FROM nodes) FROM place}), 't',
 	'each node has a place');
 
-# What lies nearest by inner product is what the model finds likeliest: but for the variances, which are small here.
+# What lies nearest by inner product is what the model finds likeliest, up to the variances, which are small here.
 my $shared = $node->safe_psql('postgres', q{
 	SET enable_seqscan = off;
 	SELECT count(*) FROM

@@ -87,7 +87,7 @@ like($err, qr/division by zero/, 'an error of a view');
 like($err, qr/gnngp\.memory_limit allows/, 'a memory limit that a task does not fit in');
 is(left(), '0 0 0 0 0', 'neither leaves anything');
 
-# The limit's refusal tells of strategy sql where the nodes are partitioned.
+# The limit's refusal names strategy sql where the nodes are partitioned.
 $node->safe_psql('postgres', q{
 	CREATE TABLE divided (LIKE large_nodes) PARTITION BY HASH (id);
 	CREATE TABLE divided_0 PARTITION OF divided FOR VALUES WITH (MODULUS 2, REMAINDER 0);
@@ -96,7 +96,7 @@ $node->safe_psql('postgres', q{
 	SELECT gp_create_graph('divided', 'divided', 'large_edges', features => '{x}', target => 'y')});
 my $limited = q{SET gnngp.memory_limit = '64MB'; SELECT gp_fit('%s', kernel => 'gcn', strategy => 'nystrom', landmarks => 2000)};
 (undef, undef, $err) = $node->psql('postgres', sprintf($limited, 'divided'));
-like($err, qr/HINT:.*strategy => 'sql'/, 'of partitioned nodes the refusal tells of it');
+like($err, qr/HINT:.*strategy => 'sql'/, 'of partitioned nodes the refusal names it');
 (undef, undef, $err) = $node->psql('postgres', sprintf($limited, 'large'));
 unlike($err, qr/strategy => 'sql'/, 'and of others it does not');
 

@@ -97,7 +97,7 @@ is($node->safe_psql('postgres', q{
 	't', 'tables of Citus give what partitions give');
 is(left(), '0000', 'no fit has left anything');
 
-# Rows go from server to server: Citus tells of each statement that it repartitions, of those that it would collect, and of subqueries that it would carry.
+# Rows go from server to server: Citus logs each statement that it repartitions, of those that it would collect, and of subqueries that it would carry.
 my $offset = -s $node->logfile;
 $node->safe_psql('postgres', q{SET log_min_messages = debug1; SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql', landmarks => 60)});
 my $log = substr slurp_file($node->logfile), $offset;

@@ -227,7 +227,7 @@ test_env(void)
 	return &host->env;
 }
 
-/* Frees everything made in it and releases what it owns; counters and faults start anew. */
+/* Frees everything made in it and releases what it owns; counters and faults start again. */
 void
 test_env_reset(gp_env *env)
 {
@@ -283,7 +283,7 @@ test_pop(gp_env *env)
 	host->frame = host->frame->up;
 }
 
-/* Starts anew, to be disturbed. */
+/* Starts again, to be disturbed. */
 void
 test_env_disturb(gp_env *env, test_fault fault, int64_t at)
 {

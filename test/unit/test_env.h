@@ -68,7 +68,7 @@ extern gp_env *test_env(void);
 /* Its counters and the last error. */
 extern test_host *test_state(gp_env *env);
 
-/* Frees everything made in it and releases what it owns; counters and faults start anew. */
+/* Frees everything made in it and releases what it owns; counters and faults start again. */
 extern void test_env_reset(gp_env *env);
 
 /* The same, and ends it.  Returns the blocks and resources that were still held. */
@@ -129,7 +129,7 @@ typedef enum test_fault
 	TEST_CANCEL
 } test_fault;
 
-/* Starts anew, to be disturbed at the allocation or check of this number. */
+/* Starts again, to be disturbed at the allocation or check of this number. */
 extern void test_env_disturb(gp_env *env, test_fault fault, int64_t at);
 
 /* One test of how often a run was disturbed: more than least, each time with the right error. */

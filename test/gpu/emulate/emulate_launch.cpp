@@ -8,7 +8,7 @@
  * barriers when all living threads of the block have; if neither can happen, the
  * kernel would hang on a card, and the program ends with a message.
  *
- * The address sanitizer is not told of the fibers: it watches their stacks all the
+ * The address sanitizer does not know the fibers: it watches their stacks all the
  * same, and only its reports don't say whose stack an address is on.
  */
 #include "emulate.h"

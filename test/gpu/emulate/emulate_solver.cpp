@@ -102,7 +102,7 @@ factor(T *l, int n)
 		T		   *column = l + (size_t) k * (size_t) n;
 		T			pivot = column[k];
 
-		if (pivot <= 0)			/* what is no number passes, as it does in cuSOLVER */
+		if (pivot <= 0)			/* what is not a number passes, as it does in cuSOLVER */
 			return k + 1;
 		pivot = sqrt(pivot);
 		for (int i = k; i < n; i++)

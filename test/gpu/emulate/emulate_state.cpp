@@ -208,7 +208,7 @@ gp_emulated_rate(bool is_double)
 	return 256.0 * 1e3 * gp_emulated.kilohertz * PROCESSORS / (is_double ? gp_emulated.ratio : 1);
 }
 
-/* The seconds of the longest call, or of all that was queued at once; begins anew. */
+/* The seconds of the longest call, or of all that was queued at once; begins again. */
 double
 gp_emulated_longest(int queued)
 {

@@ -740,7 +740,7 @@ check_past(gp_env *env)
 	out.forward_score = 0.19;
 	gp_notice_worth(dev, &p, &targets, &out);
 	ok(strcmp(test_state(env)->notice, "loo_score is 0.80, but forward_score, by earlier labels alone, is 0.19") == 0,
-	   "one that is much lower is told of");
+	   "a NOTICE reports one that is much lower");
 	dev->close(dev);
 }
 

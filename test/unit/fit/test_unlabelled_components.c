@@ -1,5 +1,5 @@
 /*
- * test_unlabelled_components.c - components, against a search in depth, and what is said of those without a label.
+ * test_unlabelled_components.c - components, against a search in depth, and the NOTICE about those without a label.
  */
 #include "test_env.h"
 #include "test_world.h"
@@ -76,7 +76,7 @@ make_problem(gp_env *env, int others, bool features, const char *kernel)
 	return world_problem(env, &w, kernel ? kernel : "gcn", GP_TASK_CLASSES, GP_DOUBLE);
 }
 
-/* What is said; hint NULL: nothing. */
+/* The NOTICE; hint NULL: none. */
 static void
 check_notice(gp_env *env, int others, bool features, const char *kernel, const char *hint)
 {
@@ -140,7 +140,7 @@ main(void)
 	in_env(check_notice(env, 200, true, "mlp", NULL));
 	in_env(check_notice(env, 200, true, "rbf", NULL));
 	in_env(check_room(env));
-	disturb("what is said", TEST_CANCEL, 1, 3, tell(env));
-	disturb("what is said", TEST_REFUSE, 1, 3, tell(env));
+	disturb("the NOTICE", TEST_CANCEL, 1, 3, tell(env));
+	disturb("the NOTICE", TEST_REFUSE, 1, 3, tell(env));
 	return done_testing();
 }

@@ -115,7 +115,7 @@ keep_block(void *arg, int64_t row, int64_t col, gp_matrix block)
 /*
  * A product with a triangle leaves out what is 0, and one with few columns has nothing left out: the
  * same numbers as the whole product, whatever its memory held before.  The layer on wide features is
- * made anew for both of its panels.
+ * made again for both of its panels.
  */
 static void
 check_triangle(gp_env *env, const char *kernel)

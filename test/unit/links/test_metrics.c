@@ -89,7 +89,7 @@ check_flat(gp_env *env)
 	ok(isfinite(c.slope) && c.intercept > 0.0, "links alone give a high probability");
 	score[3] = NAN;
 	c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
-	ok(isfinite(c.intercept) && c.slope == 0.0, "scores that are no numbers give a finite curve");
+	ok(isfinite(c.intercept) && c.slope == 0.0, "scores that are not numbers give a finite curve");
 }
 
 /* Links of a share that stands still beyond a score do not become more probable there. */

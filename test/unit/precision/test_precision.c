@@ -559,7 +559,7 @@ check_choice(gp_env *env)
 	ok(!gp_precision_serves(env, &p), "who names landmarks means them");
 }
 
-/* One label, one class, equal targets, a label of which no other can know anything. */
+/* One label, one class, equal targets, a label that no other can know anything about. */
 static void
 check_odd(gp_env *env)
 {

@@ -10,7 +10,7 @@
 
 static uint64_t seed = 3;
 
-/* Counts of rare events, known by their rates but for a factor; predictions may lie below 0. */
+/* Counts of rare events, known by their rates up to a factor; predictions may lie below 0. */
 static gp_solution
 make_counts(gp_env *env, int n, double *count)
 {

@@ -296,7 +296,7 @@ some_steps(gp_device *dev, gp_type type)
 	return hash;
 }
 
-/* Points that are no numbers are refused. */
+/* Points that are not numbers are refused. */
 static void
 check_range(gp_env *env)
 {
