@@ -14,10 +14,11 @@ WITH members AS (
            pg_get_function_result(p.oid) AS result
     FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
     WHERE p.pronamespace <> 'gnngp_internal'::regnamespace
-    -- of the forms of a function on nodes the one for all nodes
+    -- of the forms of a function on nodes the first, and those that do not begin with nodes
+      AND p.proargtypes[1] IS DISTINCT FROM 'int2'::regtype
       AND (p.proargtypes[1] IN ('int4'::regtype, 'gnngp_internal.gp_node_list'::regtype)
            OR NOT EXISTS (SELECT FROM pg_proc f WHERE f.proname = p.proname AND f.pronamespace = p.pronamespace
-                          AND f.proargtypes[1] = 'gnngp_internal.gp_node_list'::regtype))
+                          AND f.proargtypes[1] = 'gnngp_internal.gp_integers'::regtype))
 ), lines AS (
     SELECT CASE prokind WHEN 'p' THEN 'CALL ' WHEN 'a' THEN 'aggregate ' ELSE '' END
         || proname || '(' || regexp_replace(regexp_replace(args, '(, )?OUT .*$', ''), '^IN ', '') || ')'

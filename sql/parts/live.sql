@@ -29,6 +29,7 @@ BEGIN
         ['k integer DEFAULT 20, among gnngp_internal.gp_node_list DEFAULT NULL', 'bigint',
          'the k nodes to label next, best first, each with the share of the remaining variance that its label removes: gp_next_labels(''m'')'],
         ['k integer, among gnngp_internal.gp_integers', 'bigint', 'the same for the variance of these nodes, named by integers'],
+        ['among gnngp_internal.gp_integers', 'bigint', 'the same, twenty nodes: gp_next_labels(''m'', ARRAY[1, 2])'],
         ['k integer, among anyarray', 'anyelement', 'the same for the variance of these nodes, of any type: gp_next_labels(''m'', 5, NULL::uuid[])'],
         ['among anyarray', 'anyelement', 'the same, twenty nodes: gp_next_labels(''m'', NULL::uuid[])'],
         ['k integer, among text', 'text',
@@ -42,3 +43,20 @@ BEGIN
         $sql$, form[1], '@extschema@', form[2], regexp_replace(form[1], ' DEFAULT \w+', '', 'g'), form[3]);
     END LOOP;
 END $forms$;
+
+-- psycopg sends a small integer as smallint, which cannot name all nodes in the rows.
+CREATE FUNCTION @extschema@.gp_explain(
+    model text, node smallint, class gnngp_internal.gp_class DEFAULT NULL, k integer DEFAULT 10,
+    as_of timestamp with time zone DEFAULT NULL)
+RETURNS TABLE (labelled bigint, class text, share double precision, relation text, aggregate text)
+LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100000 ROWS 10
+BEGIN ATOMIC SELECT * FROM @extschema@.gp_explain(model, node::bigint, class, k, as_of); END;
+COMMENT ON FUNCTION @extschema@.gp_explain(text, smallint, gnngp_internal.gp_class, integer, timestamp with time zone) IS
+    'which labels make the score of a node, a small integer beside nodes that may be larger';
+CREATE FUNCTION @extschema@.gp_explain_edges(
+    model text, node smallint, class gnngp_internal.gp_class DEFAULT NULL, k integer DEFAULT 10)
+RETURNS TABLE (src bigint, dst bigint, effect double precision)
+LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10
+BEGIN ATOMIC SELECT * FROM @extschema@.gp_explain_edges(model, node::bigint, class, k); END;
+COMMENT ON FUNCTION @extschema@.gp_explain_edges(text, smallint, gnngp_internal.gp_class, integer) IS
+    'the edges whose removal changes the score of a node most, a small integer beside nodes that may be larger';

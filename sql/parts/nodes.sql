@@ -18,8 +18,13 @@
 -- pg/ids/given_ids.c reads all of them.
 --
 -- gp_create_forms makes the five.  In its texts {nodes} is the argument of a form, {type} the type
--- of ids in the rows, {others} the type of further lists of nodes, and {of nodes} what the comment
--- says.  Functions with such lists have a sixth form of texts alone, for parameters without a type.
+-- of ids in the rows, {others} that of a further list of nodes, and {of nodes} what the comment
+-- says.  PostgreSQL takes a list without a type, as drivers send it, for a text where it is
+-- anycompatible.  It does not where the rows are polymorphic: there the list may be "any".
+--
+-- Rows of pairs name nodes beside the one of the call, whose ids may be too large for a smallint, as
+-- which psycopg sends a small integer.  So these functions have a sixth form, id smallint, with rows
+-- of bigint.
 CREATE PROCEDURE gnngp_internal.gp_create_forms(
     name text, arguments text, columns text, symbol text, attributes text, comment text)
 LANGUAGE plpgsql
@@ -29,19 +34,31 @@ DECLARE
     made text;
 BEGIN
     FOREACH form SLICE 1 IN ARRAY ARRAY[
-        ['nodes gnngp_internal.gp_node_list DEFAULT NULL', 'bigint', 'bigint[]', 'of all nodes (integer ids)'],
-        ['nodes gnngp_internal.gp_integers', 'bigint', 'bigint[]', 'of these nodes (integer ids)'],
-        ['nodes anyarray', 'anyelement', '"any"', 'of these nodes (ids of any type)'],
-        ['id anynonarray', 'anynonarray', '"any"', 'of one node (all for a NULL of the type of the ids)'],
-        ['id text', 'text', '"any"', 'of one node by the text of its id (all for NULL)']]
+        ['nodes gnngp_internal.gp_node_list DEFAULT NULL', 'bigint', 'anycompatible DEFAULT NULL::text', 'of all nodes (integer ids)'],
+        ['nodes gnngp_internal.gp_integers', 'bigint', 'anycompatible DEFAULT NULL::text', 'of these nodes (integer ids)'],
+        ['nodes anyarray', 'anyelement', '"any" DEFAULT NULL', 'of these nodes (ids of any type)'],
+        ['id anynonarray', 'anynonarray', '"any" DEFAULT NULL', 'of one node (all for a NULL of the type of the ids)'],
+        ['id text', 'text', 'anycompatible DEFAULT NULL::text', 'of one node by the text of its id (all for NULL)']]
     LOOP
-        made := '@extschema@.' || format('%s(%s)', name, replace(replace(replace(arguments,
-            '{nodes}', form[1]), '{nodes without default}', replace(form[1], ' DEFAULT NULL', '')), '{others}', form[3]));
+        -- Without all nodes as a default, the caller of this procedure has the first form.
+        CONTINUE WHEN form[1] LIKE '% DEFAULT NULL' AND arguments LIKE '%{nodes without default}%';
+        made := '@extschema@.' || format('%s(%s)', name,
+            replace(regexp_replace(arguments, '{nodes.*?}', form[1]), '{others}', form[3]));
         EXECUTE format('CREATE FUNCTION %s RETURNS TABLE (%s) AS ''MODULE_PATHNAME'', %L LANGUAGE C %s',
                        made, replace(columns, '{type}', form[2]), symbol, attributes);
         EXECUTE format('COMMENT ON FUNCTION %s IS %L',
                        regexp_replace(made, ' DEFAULT (''[^'']*''|[^,)]+)', '', 'g'), replace(comment, '{of nodes}', form[4]));
     END LOOP;
+    IF columns LIKE '%dst {type}%' THEN
+        made := '@extschema@.' || format('%s(%s)', name,
+            replace(replace(arguments, '{nodes}', 'id smallint'), '{others}', 'anycompatible DEFAULT NULL::text'));
+        EXECUTE format('CREATE FUNCTION %s RETURNS TABLE (%s) LANGUAGE sql %s AS ''SELECT * FROM @extschema@.%s(%s)''',
+            made, replace(columns, '{type}', 'bigint'), regexp_replace(attributes, ' SUPPORT .*', ''), name,
+            (SELECT string_agg(replace(split_part(a, ' ', 1), '{nodes}', 'id::bigint'), ', ')
+             FROM unnest(string_to_array(arguments, ', ')) AS a));
+        EXECUTE format('COMMENT ON FUNCTION %s IS %L', regexp_replace(made, ' DEFAULT (''[^'']*''|[^,)]+)', '', 'g'),
+            replace(comment, '{of nodes}', 'of one node, a small integer beside nodes that may be larger'));
+    END IF;
 END $plpgsql$;
 
 CREATE FUNCTION gnngp_internal.gp_predict_support(internal) RETURNS internal
@@ -67,7 +84,7 @@ CALL gnngp_internal.gp_create_forms('gp_predict_sets',
     'the set of classes, or the interval, {of nodes}, which holds the true one as often as coverage says');
 
 CALL gnngp_internal.gp_create_forms('gp_predict_live',
-    'model text, {nodes}, top integer DEFAULT 1, given_nodes {others} DEFAULT NULL, given_classes "any" DEFAULT NULL,'
+    'model text, {nodes}, top integer DEFAULT 1, given_nodes {others}, given_classes "any" DEFAULT NULL,'
     ' given_values double precision[] DEFAULT NULL, as_of timestamp with time zone DEFAULT NULL,'
     ' class gnngp_internal.gp_class DEFAULT NULL',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
@@ -94,21 +111,11 @@ CALL gnngp_internal.gp_create_forms('gp_loo',
     'the prediction {of nodes} that are labelled, each without its label; gp_evaluate(model) sums it up');
 
 CALL gnngp_internal.gp_create_forms('gp_predict_links',
-    'model text, {nodes}, k integer DEFAULT 10, candidates text DEFAULT ''auto'', among {others} DEFAULT NULL',
+    'model text, {nodes}, k integer DEFAULT 10, candidates text DEFAULT ''auto'', among {others}',
     'src {type}, dst {type}, score double precision, variance double precision, probability double precision',
     'gnngp_predict_links',
     'STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT gnngp_internal.gp_links_support',
     'the likeliest missing links {of nodes}; gp_score_links(model, src, dst) scores given pairs');
-
-CREATE FUNCTION @extschema@.gp_predict_links(
-    model text, id text, among text, k integer DEFAULT 10, candidates text DEFAULT 'auto')
-RETURNS TABLE (src text, dst text, score double precision, variance double precision, probability double precision)
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100000 ROWS 10
-BEGIN ATOMIC
-    SELECT * FROM @extschema@.gp_predict_links(model, id, k, candidates, among::text[]);
-END;
-COMMENT ON FUNCTION @extschema@.gp_predict_links(text, text, text, integer, text) IS
-    'gp_predict_links with nodes and among as texts, as drivers send parameters without a type';
 
 CALL gnngp_internal.gp_create_forms('gp_heldout_links',
     'model text, {nodes}',
@@ -130,13 +137,14 @@ CALL gnngp_internal.gp_create_forms('gp_cluster',
     'gnngp_cluster', 'VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000',
     'the groups {of nodes} by kernel k-means, of a kernel, or of what the kernel gckm learns; stores nothing');
 
--- All nodes of a graph whose ids are integers: the number of groups stands second.
+-- All nodes of a graph whose ids are integers, or a literal that lists some: the number of groups
+-- stands second.
 CREATE FUNCTION @extschema@.gp_cluster(
     graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian',
-    seed bigint DEFAULT 0)
+    seed bigint DEFAULT 0, nodes gnngp_internal.gp_node_list DEFAULT NULL)
 RETURNS TABLE (node bigint, cluster integer)
 AS 'MODULE_PATHNAME', 'gnngp_cluster' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer, @extschema@.gp_kernel, bigint) IS
-    'the groups of all nodes of a graph with integer ids by kernel k-means; stores nothing';
+COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer, @extschema@.gp_kernel, bigint, gnngp_internal.gp_node_list) IS
+    'the groups of all nodes (integer ids) by kernel k-means, of a kernel, or of what the kernel gckm learns; stores nothing';
 
 DROP PROCEDURE gnngp_internal.gp_create_forms(text, text, text, text, text, text);

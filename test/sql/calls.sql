@@ -18,7 +18,7 @@ SELECT gp_create_graph('i', 'n', 'e', target => 'y'),
        gp_create_graph('t', 'n', 'e', id => 'name', src => 'names', dst => 'named', target => 'y'),
        gp_create_graph('u', 'n', 'e', id => 'key', src => 'keys', dst => 'keyd', target => 'y'),
        gp_create_graph('v', 'n', 'e', id => 'code', src => 'codes', dst => 'coded', target => 'y');
-SELECT model FROM unnest('{i,t,u,v}'::text[]) g, gp_fit(g, kernel => 'appnp', nugget => 0.1);
+SELECT model FROM unnest('{i,t,u,v}'::text[]) g, gp_fit(g, kernel => 'gcn', nugget => 0.1, live => true);
 SELECT model, pairs > 0 FROM unnest('{i,t,u,v}'::text[]) g, gp_fit_links(g);
 
 -- What a call gives: the type and number of its rows, and the smallest of its nodes
@@ -120,9 +120,10 @@ SELECT call, gives(call) FROM unnest(ARRAY[
 CREATE FUNCTION prepared(parameters text, call text, argument text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
 BEGIN
-    EXECUTE 'PREPARE p' || parameters || ' AS SELECT concat_ws('' '', min(pg_typeof(r.node)::text), count(*), min(r.node::text)) FROM ' || call || ' r';
+    DEALLOCATE ALL;
+    EXECUTE format('PREPARE p%1$s AS SELECT concat_ws('' '', min(pg_typeof(r.%3$s)::text), count(*), min(r.%3$s::text)) FROM %2$s r', parameters, call,
+        CASE WHEN call ~ 'links|edges' THEN 'dst' WHEN call ~ 'explain' THEN 'labelled' ELSE 'node' END);
     EXECUTE 'EXECUTE p(' || argument || ')' INTO result;
-    DEALLOCATE p;
     RETURN result;
 EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ': ' || SQLERRM;
@@ -147,6 +148,59 @@ FROM (VALUES ('(unknown)', $$gp_predict('i', $1)$$, $$'5'$$),
              ('(text, int4)', $$gp_predict($1, $2)$$, $$'i', 5$$),
              ('(unknown, unknown)', $$gp_predict($1, $2)$$, $$'t', 'user 5'$$)) t (parameters, call, argument);
 
+-- psycopg sends a small integer as smallint: rows name nodes whose ids are larger, too
+CREATE TABLE wide AS SELECT 1000 * id AS id, y FROM n;
+CREATE TABLE wide_links AS SELECT 1000 * src AS src, 1000 * dst AS dst FROM e;
+SELECT gp_create_graph('w', 'wide', 'wide_links', target => 'y');
+SELECT model FROM gp_fit('w', kernel => 'gcn', nugget => 0.1, live => true);
+SELECT model FROM gp_fit_links('w');
+SELECT call, prepared('(int2)', call, '32000') FROM unnest(ARRAY[
+    $$gp_predict('w', $1)$$,
+    $$gp_predict_sets('w', $1)$$,
+    $$gp_predict_live('w', $1)$$,
+    $$gp_predict_live('w', $1, given_nodes => ARRAY[$1], given_classes => ARRAY['low'])$$,
+    $$gp_loo('w', $1)$$,
+    $$gp_predict_links('w', $1, k => 3)$$,
+    $$gp_predict_links(k => 3, model => 'w', id => $1)$$,
+    $$gp_predict_links('w', $1, among => ARRAY[1000, 60000])$$,
+    $$gp_heldout_links('w', $1)$$,
+    $$gp_score_links('w', $1, 60000)$$,
+    $$gp_cluster('w', $1, 2)$$,
+    $$gp_explain('w', $1)$$,
+    $$gp_explain_edges('w', $1, k => 3)$$]) call;
+SELECT call, prepared('(int2[])', call, $$'{32000}'$$) FROM unnest(ARRAY[
+    $$gp_predict('w', $1)$$,
+    $$gp_predict_links('w', $1, k => 3)$$,
+    $$gp_predict_links('w', 5000, among => $1)$$,
+    $$gp_heldout_links('w', $1)$$,
+    $$gp_next_labels('w', $1)$$,
+    $$gp_next_labels('w', 5, $1)$$,
+    $$gp_next_labels('w', among => $1)$$,
+    $$gp_next_labels('w', among => $1, k => 5)$$]) call;
+-- Lists of no type beside the node; one that is none says so
+SELECT parameters, call, prepared(parameters, call, argument)
+FROM (VALUES ('(unknown, unknown)', $$gp_predict_links('t', $1, among => $2)$$, $$'user 5', '{user 9,user 40}'$$),
+             ('(unknown, unknown)', $$gp_predict_links('w', $1, among => $2)$$, $$'32000', '{1000,60000}'$$),
+             ('(unknown, unknown)', $$gp_predict_links('w', nodes => $1, among => $2)$$, $$'{32000}', '{1000,60000}'$$),
+             ('(text, text)', $$gp_predict_links('t', $1, among => $2)$$, $$'user 5', '{user 9,user 40}'$$),
+             ('(text, text)', $$gp_predict_links('t', $1, among => $2)$$, $$'user 5', 'user 9'$$),
+             ('(text, int4)', $$gp_predict_links('w', $1, among => $2)$$, $$'32000', 7$$),
+             ('(unknown, unknown, unknown)', $$gp_predict_live('w', $1, given_nodes => $2, given_classes => $3)$$, $$'32000', '{33000}', '{low}'$$),
+             ('(unknown, unknown)', $$gp_cluster('w', nodes => $1, clusters => $2)$$, $$'{32000}', '2'$$),
+             ('(unknown, unknown)', $$gp_cluster('w', $1, clusters => $2)$$, $$'32000', '2'$$),
+             ('(unknown)', $$gp_next_labels('w', $1)$$, $$'{32000}'$$),
+             ('(unknown)', $$gp_next_labels('w', 5, $1)$$, $$'{32000}'$$),
+             ('(unknown)', $$gp_next_labels('w', 5, among => $1)$$, 'NULL'),
+             ('(unknown)', $$gp_explain('w', $1)$$, $$'32000'$$)) t (parameters, call, argument);
+
+-- Each form of each function
+SELECT format(call, function), gives(format(call, function))
+FROM unnest('{gp_predict_sets,gp_predict_live,gp_loo,gp_heldout_links}'::text[]) function,
+     unnest(ARRAY[$$%s(nodes => '{5,6}', model => 'i')$$,
+                  $$%s(nodes => ARRAY[5, 6], model => 'i')$$,
+                  $$%s('u', ARRAY[md5('5')::uuid])$$,
+                  $$%s('u', md5('5')::uuid)$$,
+                  $$%s('t', 'user 5')$$]) call;
 -- What does not fit says what to write; a text never runs a type's code that the caller did not name
 SELECT call, gives(call) FROM unnest(ARRAY[
     $$gp_predict('i', 'alice')$$,

@@ -295,8 +295,10 @@ gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo, int
 						  const char *name)
 {
 	gnngp_id_type type;
+	Oid			given = get_fn_expr_argtype(fcinfo->flinfo, argno);
 
-	if (!OidIsValid(get_element_type(getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argno)))))
+	if (!OidIsValid(get_element_type(getBaseType(given))) &&
+		(given != TEXTOID || !is_list(PG_GETARG_DATUM(argno))))
 		gnngp_raise(DATATYPE_MISMATCH,
 					psprintf("Write %s => ARRAY[...], of the type of the nodes' ids.", name),
 					"%s must be an array of ids", name);

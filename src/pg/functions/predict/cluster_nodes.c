@@ -52,17 +52,17 @@ compute_clusters(gnngp_computation *compute, void *arg)
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
-/* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
+/* gp_cluster(graph, id or nodes, clusters, kernel, seed) and (graph, clusters, kernel, seed, nodes) */
 GNNGP_FUNCTION(gnngp_cluster)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
-	bool		some = PG_NARGS() == 5;
-	int			first = some ? 2 : 1;	/* of the arguments after graph and nodes */
+	bool		second = get_fn_expr_argtype(fcinfo->flinfo, 2) == INT4OID;	/* nodes stand there */
+	int			first = second ? 2 : 1; /* of the arguments after graph and nodes */
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	int			guc_level = gnngp_output_level();
 	cluster_call call;
 	gnngp_id_type type;
-	gnngp_given_ids given = {.all = true};
+	gnngp_given_ids given;
 
 	memset(&call, 0, sizeof(call));
 	call.graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
@@ -71,7 +71,7 @@ GNNGP_FUNCTION(gnngp_cluster)
 	if (call.clusters < 1)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "clusters must be at least 1, not %d",
 					call.clusters);
-	if (!some && PG_ARGISNULL(first + 1))
+	if (!second && PG_ARGISNULL(first + 1))
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
 					psprintf("Leave it out for its default. Nodes go before clusters: gp_cluster(%s, NULL::text, %d) gives nodes of type text.",
 							 quote_literal_cstr(call.graph->name), call.clusters),
@@ -90,13 +90,8 @@ GNNGP_FUNCTION(gnngp_cluster)
 	call.ids.name = call.graph->name;
 	call.ids.id_type = call.data->ids.type_name;
 	call.ids.integer_ids = call.data->ids.integer;
-	if (some)
-	{
-		given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, 1);
-		gnngp_given_ids_sort(&given);
-	}
-	else
-		gnngp_id_type_open(&type, &call.ids, INT8OID);
+	given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, second ? 1 : 4);
+	gnngp_given_ids_sort(&given);
 	gnngp_compute(call.env, 0, false, compute_clusters, &call);
 	for (int64 i = 0; i < call.clustering->nodes; i++)
 	{
