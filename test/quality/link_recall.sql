@@ -1,7 +1,7 @@
 -- link_recall.sql - of the ten best links of all candidates, how many in a hundred gp_predict_links gives.
 --
 -- Variables: set (the data set), seed.  Every pair of some nodes is scored by itself, and the ten best of them that are
--- no links are looked for among those that are predicted from the same candidates: all other nodes.
+-- not links are looked for among those that are predicted from the same candidates: all other nodes.
 
 BEGIN;
 \ir link_split.sql
