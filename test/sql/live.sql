@@ -255,6 +255,7 @@ SELECT * FROM gp_predict_live('arrays', 999);
 SELECT * FROM gp_predict_live('arrays', ARRAY[3, 3]);
 SELECT * FROM gp_predict_live('arrays', NULL::bigint);
 SELECT * FROM gp_predict_live('arrays');
+SELECT * FROM gp_predict_live('names');
 SELECT * FROM gp_predict_live('arrays', 'x');
 SELECT * FROM gp_predict_live('arrays', 3, top => 0);
 SELECT * FROM gp_predict_live('arrays', 3, given_nodes => ARRAY[4], given_classes => ARRAY['pink']);

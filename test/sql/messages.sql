@@ -177,5 +177,25 @@ SELECT labelled FROM gp_fit('drugs');
 SET client_min_messages = warning;
 SELECT gp_drop_graph('clinic');
 
+-- Tables and columns that need quotes; types without an encoding, and how to ask for what they hold
+CREATE TABLE "My App"."Room" (code text PRIMARY KEY, opened timestamptz NOT NULL, facts jsonb);
+CREATE TABLE "My App"."Desk" (room text REFERENCES "My App"."Room", nr int, moved_at timestamp NOT NULL, paid_at timestamp, PRIMARY KEY (room, nr));
+SET client_min_messages = notice;
+SELECT gp_create_graph('rooms', ARRAY['"My App"."Room"', '"My App"."Desk"']::regclass[]);
+SET client_min_messages = warning;
+SELECT gp_create_task('paid', 'rooms', 'Desk.nr');
+SELECT gp_create_task('paid', 'rooms', 'Room.facts');
+ALTER TABLE "My App"."Desk" ADD id bigint GENERATED ALWAYS AS IDENTITY;
+SELECT gp_create_task('paid', 'rooms', 'Desk.paid_at');
+ALTER TABLE "My App"."Desk" ADD COLUMN paid_at_days float8 GENERATED ALWAYS AS (extract(epoch FROM paid_at - moved_at) / 86400) STORED;
+SELECT gp_create_task('paid', 'rooms', 'Desk.paid_at_days');
+SELECT gp_create_task('paid', 'rooms', 'Desk.paid_at_days');
+SELECT gp_create_task('new', 'rooms', '"My App"."Room"', 'e.code > t::text', horizon => '1 day');
+SELECT gp_create_task('new', 'rooms', '"My App"."Room"', 'e.code > t::text', horizon => '1 day');
+-- Names that are wrong, or cut short
+SELECT gp_create_task('told', 'rooms', labels => '"My App"."Desk"', entity => 'rom', target => 'nr');
+SELECT gp_create_task('told', 'rooms', labels => '"My App"."Desk"', entity => 'room', target => 'nr', time_column => 'mooved');
+SELECT gp_alter_graph('rooms', keys => '{"Desk.room": "Room.co"}');
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA messages, "My App" CASCADE;

@@ -56,7 +56,18 @@ gp_meant_consider(gp_meant *meant, const char *name)
 			at[i][j] = (unsigned char) least;
 		}
 	int			d = at[meant->length][nb];
-	if (d < meant->below)
+	bool		begun = false;
+
+	/* A name is often cut short, if it is long with a letter wrong, too */
+	for (int j = 0; j < nb; j++)
+	{
+		int			cut = at[meant->length][j] + 1;
+
+		begun = begun || cut == 1;
+		if (cut < d && cut <= (meant->length > 4 ? 2 : 1))
+			d = cut;
+	}
+	if (d < meant->below || (begun && meant->length > 1 && meant->name == NULL))
 	{
 		meant->below = d;
 		meant->name = name;

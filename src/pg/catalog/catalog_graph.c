@@ -193,10 +193,19 @@ void
 gnngp_graph_insert(const gnngp_graph_def *def)
 {
 	gnngp_graph_name_lock(def->owner_role, def->name);
-	if (!write_row(def, 0))
-		gnngp_raise(DUPLICATE_OBJECT,
-					"Choose another name, change it with gp_alter_graph, or drop it with gp_drop_graph.",
-					"a graph or task \"%s\" already exists", def->name);
+	if (write_row(def, 0))
+		return;
+	gnngp_graph_def there = {0};
+	(void) gnngp_find_record(&gnngp_graph_kind, def->name, 0, true, columns, lengthof(columns),
+							 &there);
+	const char *form = there.task.form_name;
+	gnngp_raise(DUPLICATE_OBJECT,
+				form && strcmp(form, "expression") != 0 ?
+				"Choose another name, or drop it with gp_drop_graph." :
+				psprintf("Choose another name, change it with %s, or drop it with gp_drop_graph.",
+						 form ? "gp_alter_task" : "gp_alter_graph"),
+				"a %s \"%s\" already exists", form ? "task" : there.id > 0 ? "graph" : "graph or task",
+				def->name);
 }
 
 void

@@ -134,17 +134,20 @@ check_revoked(const char *name)
 	SPI_processed = processed;
 }
 
-/* What helps where there is none of this name and kind; of the other kind there may be one. */
+/*
+ * What helps where there is none of this name and kind; of the other kind there may be one.  42501
+ * where that is a model that the caller may only read.
+ */
 static const char *
 hint_for(const gnngp_kind *kind, const char *name)
 {
 	if (kind == &gnngp_graph_kind)
 	{
-		if (find_rows(&gnngp_model_kind, "(SELECT g.name FROM gnngp_internal.gp_graph_catalog g"
+		if (find_rows(&gnngp_model_kind, "owner, (SELECT g.name FROM gnngp_internal.gp_graph_catalog g"
 					  " WHERE g.id = t.graph) AS graph", NULL, name) == 0)
 			return NULL;
 		if (atoi(found(0, "class")) > CLASS_ROLE)
-			return "You may read the model of this name; only its owner may fit it.";
+			gnngp_require_owner(get_role_oid(found(0, "owner"), true), "model", name);
 		const char *graph = found(0, "graph");
 		if (graph == NULL)
 			return "There is a model of this name, but its graph is gone: gp_drop_model drops it.";

@@ -99,6 +99,28 @@ notice_unconnected(const gnngp_schema *s)
 	}
 }
 
+/* A NOTICE of columns of types that have no encoding. */
+static void
+notice_types(const gnngp_schema *s)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < s->ntables; i++)
+		for (int k = 0; k < s->table[i].ncolumns; k++)
+		{
+			const gnngp_schema_column *c = &s->table[i].column[k];
+
+			if (c->role == GNNGP_COLUMN_TYPE)
+				appendStringInfo(&names, "%s%s.%s (%s)", names.len > 0 ? ", " : "",
+								 s->table[i].label, c->column.name,
+								 format_type_be(c->column.type));
+		}
+	if (names.len > 0)
+		gnngp_notice("Give what they hold columns of their own, such as GENERATED ALWAYS AS (COLUMN ->> 'KEY') STORED, or a view.",
+					 "columns are left out, as their types are not encoded: %s", names.data);
+}
+
 gnngp_schema *
 gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 {
@@ -115,7 +137,10 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 	leave_views_out(s);
 	gnngp_require_texts(s);
 	if (altered)
+	{
+		notice_types(s);
 		notice_unconnected(s);
+	}
 	return s;
 }
 

@@ -98,7 +98,7 @@ gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
 	if (id < 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					psprintf("The rows that are asked about need an id of one column: a primary key, or a column \"id\"%s.",
-							 alters ? psprintf(", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY", t->table.name) :
+							 alters ? psprintf(", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY", t->table.quoted) :
 							 " that is another one in each row"),
 					"table \"%s\" of task \"%s\" has no primary key of one column", t->table.name,
 					task->name);

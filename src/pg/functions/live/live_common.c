@@ -73,10 +73,14 @@ gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument)
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
-	gnngp_live_call_read_nodes(c, 1, "nodes");
-	if (c->nodes.all)
-		gnngp_raise(NULL_VALUE_NOT_ALLOWED, "Name the nodes; gp_predict gives all nodes.",
+	FunctionCallInfo fcinfo = c->fcinfo;
+
+	/* Whatever the type of the NULL is. */
+	if (PG_ARGISNULL(1))
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+					"Name the nodes by an id, or by an array of ids; gp_predict gives all nodes.",
 					"nodes must not be NULL");
+	gnngp_live_call_read_nodes(c, 1, "nodes");
 }
 
 /* What the fit's features were made by, in doubles; NULL where it was not: damaged is the error. */

@@ -61,8 +61,9 @@ check_shape(const gnngp_graph_def *task, const gnngp_schema *s, const gnngp_task
 	if (hidden != NIL)
 		refuse_hidden(task, hidden);
 	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
-				psprintf("Fit it again with gp_refresh, or leave new columns out with gp_alter_graph(%s, exclude => ...).",
-						 quote_literal_cstr(s->def->name)),
+				psprintf("Fit it again: CALL gp_refresh(%s). To leave a new column out instead, put its name for TABLE.COLUMN: gp_alter_graph(%s, %s).",
+						 quote_literal_cstr(task->name), quote_literal_cstr(s->def->name),
+						 gnngp_exclude_argument(s, list_make1("TABLE.COLUMN"))),
 				"the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
 				task->name);
 }

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "pg/server/server.h"
@@ -91,11 +92,21 @@ reference_hint(const gnngp_schema *s, const char *column)
 				 table, table);
 }
 
+/* A column of the table of labels, or of the asked one. */
+static gnngp_column
+source_column(const gnngp_task_rows *rows, const char *name)
+{
+	if (get_attnum(rows->source.oid, name) == InvalidAttrNumber)
+		gnngp_raise(UNDEFINED_COLUMN, gnngp_columns_there(&rows->source, name),
+					"column \"%s\" of table \"%s\" does not exist", name, rows->source.name);
+	return gnngp_table_column(&rows->source, name);
+}
+
 static void
 find_labelled(gnngp_task_rows *rows)
 {
 	const gnngp_task_def *def = &rows->task->task;
-	gnngp_column column = gnngp_table_column(&rows->source, def->entity_column);
+	gnngp_column column = source_column(rows, def->entity_column);
 
 	rows->id_column = column;
 	rows->entity = gnngp_referred_table(rows->schema, rows->source.oid,
@@ -159,7 +170,7 @@ gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_schema *s,
 		open_target(rows, (gnngp_column) {"target", "target", type, getBaseType(type)}, kind);
 	}
 	else
-		open_target(rows, gnngp_table_column(&rows->source, def->target), kind);
+		open_target(rows, source_column(rows, def->target), kind);
 }
 
 /* ---- rows ---- */
@@ -196,7 +207,7 @@ label_time(const gnngp_task_rows *rows, const gnngp_schema_table *labels)
 {
 	if (rows->task->task.time_column)
 	{
-		gnngp_column column = gnngp_table_column(&rows->source, rows->task->task.time_column);
+		gnngp_column column = source_column(rows, rows->task->task.time_column);
 
 		if (!gnngp_is_time_type(column.base))
 			gnngp_wrong_type(&rows->source, &column, "date or timestamp", NULL);
@@ -213,6 +224,32 @@ label_time(const gnngp_task_rows *rows, const gnngp_schema_table *labels)
 	return first;
 }
 
+/* How to ask for what a column of times or of structures tells: by a generated column. */
+static const char *
+target_hint(const gnngp_task_rows *rows)
+{
+	const gnngp_schema_table *t = &rows->schema->table[rows->entity];
+	const gnngp_column *target = &rows->target;
+	const gnngp_column *time = t->time < 0 ? NULL : &t->column[t->time].column;
+	bool		times = gnngp_is_time_type(target->base);
+	const char *what = times ? "Ask for a number, such as one of days" :
+		target->base == UUIDOID ? "Ask for a number, or for few different values" :
+		"Ask for one of the values within";
+	const char *value = target->base == JSONBOID || target->base == JSONOID ?
+		psprintf("%s ->> 'KEY'", target->quoted) :
+		!times || time == NULL || time->base != target->base ? NULL :
+		target->base == DATEOID ? psprintf("%s - %s", target->quoted, time->quoted) :
+		psprintf("extract(epoch FROM %s - %s) / 86400", target->quoted, time->quoted);
+
+	if (value == NULL || t->table.oid != rows->source.oid ||
+		get_rel_relkind(t->table.oid) != RELKIND_RELATION)
+		return psprintf("%s, in a column of its own.", what);
+	return psprintf("%s: ALTER TABLE %s ADD COLUMN %s %s GENERATED ALWAYS AS (%s) STORED.", what,
+					rows->source.quoted,
+					quote_identifier(psprintf("%s_%s", target->name, times ? "days" : "value")),
+					times ? "float8" : "text", value);
+}
+
 /* 42809 and 42804 for a target that no fit could learn; looks up all that reading rows needs. */
 static void
 check_target(const gnngp_task_rows *rows)
@@ -226,9 +263,10 @@ check_target(const gnngp_task_rows *rows)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Ask for a column that says something of a row.",
 					"column \"%s\" of table \"%s\" numbers its rows", rows->target.name,
 					rows->source.name);
-	if (gnngp_is_time_type(rows->target.base) || rows->target.base == UUIDOID)
+	if (gnngp_is_time_type(rows->target.base) || rows->target.base == UUIDOID ||
+		(!gnngp_is_value_type(rows->target.base) && !gnngp_is_class_type(rows->target.base)))
 		gnngp_wrong_type(&rows->source, &rows->target, "a number or a class",
-						 "Ask for a column that has a number, such as one of days, or few different values.");
+						 target_hint(rows));
 	if (rows->task->task.form == GNNGP_TASK_LABELS)
 		(void) label_time(rows, &source);
 }
