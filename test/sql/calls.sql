@@ -191,20 +191,26 @@ FROM (VALUES ('(unknown, unknown)', $$gp_predict_links('t', $1, among => $2)$$, 
              ('(unknown)', $$gp_next_labels('w', $1)$$, $$'{32000}'$$),
              ('(unknown)', $$gp_next_labels('w', 5, $1)$$, $$'{32000}'$$),
              ('(unknown)', $$gp_next_labels('w', 5, among => $1)$$, 'NULL'),
+             ('(text)', $$gp_next_labels($1)$$, $$'w'$$),
+             ('(uuid[])', $$gp_next_labels('u', $1)$$, 'NULL'),
+             ('(uuid[])', $$gp_next_labels('u', 5, $1)$$, 'NULL'),
+             ('(unknown)', $$gp_explain_edges('w', $1)$$, $$'32000'$$),
              ('(unknown)', $$gp_explain('w', $1)$$, $$'32000'$$)) t (parameters, call, argument);
 
 -- Each form of each function
+SELECT model FROM unnest('{i,t,u}'::text[]) g, gp_fit_links(g, method => 'dgp', replace => true);
 SELECT format(call, function), gives(format(call, function))
-FROM unnest('{gp_predict_sets,gp_predict_live,gp_loo,gp_heldout_links}'::text[]) function,
+FROM unnest('{gp_predict_sets,gp_predict_live,gp_loo,gp_heldout_links,gp_embedding}'::text[]) function,
      unnest(ARRAY[$$%s(nodes => '{5,6}', model => 'i')$$,
                   $$%s(nodes => ARRAY[5, 6], model => 'i')$$,
                   $$%s('u', ARRAY[md5('5')::uuid])$$,
                   $$%s('u', md5('5')::uuid)$$,
-                  $$%s('t', 'user 5')$$]) call;
+                  $$%s('t', 'user 8')$$]) call;
 -- What does not fit says what to write; a text never runs a type's code that the caller did not name
 SELECT call, gives(call) FROM unnest(ARRAY[
     $$gp_predict('i', 'alice')$$,
     $$gp_predict('i', '{5,alice}')$$,
+    $$gp_predict('i', nodes => '5')$$,
     $$gp_predict('u', 'alice')$$,
     $$gp_predict('t', 5)$$,
     $$gp_predict('t')$$,

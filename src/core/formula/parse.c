@@ -422,7 +422,7 @@ gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 	gp_kernel_text *text = gp_arena_alloc(arena, sizeof(gp_kernel_text));
 
 	if (strnlen(source, GP_KERNEL_MAX_BYTES + 1) > GP_KERNEL_MAX_BYTES)
-		gp_raise_at(env, GP_ERR_SYNTAX, fixed > 0 ? fixed : 1, NULL,
+		gp_raise_at(env, GP_ERR_SYNTAX, fixed > 0 ? fixed : 1, "Write a sum of fewer terms.",
 					"kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
 	lex_next(&p);
 	text->option = gp_arena_alloc(arena, GP_KERNEL_MAX_OPTIONS * sizeof(gp_option));

@@ -268,6 +268,9 @@ gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	}
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
 		return read_array(t, DatumGetArrayTypeP(value));
+	if (is_literal(type) && !is_list(value))
+		gnngp_raise(INVALID_TEXT_REPRESENTATION, "Write '{5,6}'; the argument \"id\" takes one node.",
+					"nodes must be a list, not \"%.100s\"", TextDatumGetCString(value));
 	if (is_literal(type))
 		return read_array(t, parse_array(value, INT8OID));
 	if (type == TEXTOID && t->model->integer_ids && is_list(value))

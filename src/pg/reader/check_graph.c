@@ -31,7 +31,8 @@ open_table(Oid oid, const char *argument, const char *graph, const gnngp_source_
 					"table \"%s\" of graph \"%s\" no longer exists",
 					gnngp_shown_table(former->schema, former->table), graph);
 	if (rel == NULL)
-		gnngp_raise(UNDEFINED_TABLE, NULL, "relation with OID %u does not exist", oid);
+		gnngp_raise(UNDEFINED_TABLE, "Name a table, a view or a foreign table.",
+					"relation with OID %u does not exist", oid);
 	table.name = gnngp_shown_oid(oid);
 	if (rel->rd_rel->relkind != RELKIND_RELATION &&
 		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&

@@ -52,7 +52,7 @@ compute_clusters(gnngp_computation *compute, void *arg)
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
-/* gp_cluster(graph, id or nodes, clusters, kernel, seed) and (graph, clusters, kernel, seed, nodes) */
+/* gp_cluster(graph, id or nodes, clusters, ...) and gp_cluster(graph, clusters, ..., nodes) */
 GNNGP_FUNCTION(gnngp_cluster)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
