@@ -18,25 +18,6 @@ gp_by_time(gp_env *env, int64_t n, const gp_time *as_of)
 	return t;
 }
 
-uint64_t
-gp_category_of_number(double number)
-{
-	uint64_t	bits;
-
-	number += 0.0;				/* both zeros are one */
-	memcpy(&bits, &number, sizeof(bits));
-	bits = gp_hash(bits);
-	return bits == GP_CATEGORY_NULL ? bits + 1 : bits;
-}
-
-uint64_t
-gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell)
-{
-	if (cell->null)
-		return GP_CATEGORY_NULL;
-	return gp_cell_is_word(kind) ? cell->word : gp_category_of_number(cell->number);
-}
-
 /* Years before a time; NaN for what is later, and unknown then unless it is known with its row. */
 static double
 age_in_years(double days, gp_time at, bool known)

@@ -14,28 +14,7 @@
 #define FEW_INTEGERS 64			/* different integers that are categories as well */
 #define FEW_WORDS 50			/* different words that are no names, however few the rows */
 #define RARE 0.002				/* share of a category that is none */
-#define LATER 0.01				/* share of times later than their row's */
-#define FILLED_MOST 0.2			/* a column is filled in later if at most so much of it is NULL, */
-#define FILLED_NEWEST 0.6		/* and so much of the newest rows, of a number equal to its NULLs */
 #define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
-#define FILLED_FEWEST 20		/* NULLs that say so */
-#define NEW_ROWS 20				/* newest rows: values that are written again later have */
-#define NEW_VALUES 2			/* up to so many of them */
-#define NEWEST_VALUE 0.8		/* so much of these, */
-#define NEW_VALUE 0.5			/* so much of these or of 40, 80, ... of the newest, */
-#define NEW_MOST 0.1			/* of up to this share of all rows, */
-#define OLD_VALUE 0.05			/* and at most so much */
-#define OLD_ROWS 0.8			/* of the oldest, that share of all; */
-#define OLD_CHANGE 0.4			/* stretches of these differ by at most so much of the change, */
-#define AT_ONCE 0.97			/* and it did not come to be the only value from one row on */
-
-/* A value of a kept row. */
-typedef struct kept_value
-{
-	/* NaN: NULL; of times their age in years, negative where they are later */
-	double		number;
-	uint64_t	category;
-} kept_value;
 
 /* A kept row: a value of each column, and those of its lists, one after the other. */
 typedef struct kept_row
@@ -43,7 +22,7 @@ typedef struct kept_row
 	uint64_t	draw;			/* first: rows are sorted by it */
 	gp_time		at;
 	int32_t    *length;			/* of each list; columns of them */
-	kept_value *value;			/* behind it: a number of other columns, the numbers of lists */
+	gp_kept_value *value;		/* behind it: a number of other columns, the numbers of lists */
 } kept_row;
 
 struct gp_encoder
@@ -105,10 +84,10 @@ kept_length(const gp_encoder *e, int32_t c, const gp_cell *cell)
 }
 
 /* What is kept of number k of a cell. */
-static kept_value
+static gp_kept_value
 keep_value(gp_cell_kind kind, gp_time at, const gp_cell *cell, int32_t k)
 {
-	kept_value	v = {NAN, GP_CATEGORY_NULL};
+	gp_kept_value v = {NAN, GP_CATEGORY_NULL};
 
 	if (cell->null)
 		return v;
@@ -157,8 +136,8 @@ gp_encoder_look(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cel
 		values += kept_length(e, c, &cell[c]);
 	row->draw = draw;
 	row->at = at;
-	row->length = gp_alloc(e->env, lengths + (size_t) values * sizeof(kept_value));
-	row->value = (kept_value *) ((char *) row->length + lengths);
+	row->length = gp_alloc(e->env, lengths + (size_t) values * sizeof(gp_kept_value));
+	row->value = (gp_kept_value *) ((char *) row->length + lengths);
 	values = 0;
 	for (int32_t c = 0; c < e->columns; c++)
 	{
@@ -174,7 +153,7 @@ gp_encoder_look(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cel
 
 /* All rows' values of number k of a column. */
 static void
-gather(const gp_encoder *e, int32_t column, int32_t k, kept_value *out)
+gather(const gp_encoder *e, int32_t column, int32_t k, gp_kept_value *out)
 {
 	GP_EACH(e->env, i, e->n, i * e->columns)
 	{
@@ -183,59 +162,15 @@ gather(const gp_encoder *e, int32_t column, int32_t k, kept_value *out)
 
 		for (int32_t c = 0; c < column; c++)
 			at += row->length[c];
-		out[i] = k < row->length[column] ? row->value[at] : (kept_value) {NAN, GP_CATEGORY_NULL};
+		out[i] = k < row->length[column] ? row->value[at] : (gp_kept_value) {NAN, GP_CATEGORY_NULL};
 	}
 }
 
 /* ---- categories ---- */
 
-/* A category and how often it is there. */
-typedef struct category
-{
-	uint64_t	value;
-	int64_t		count;
-} category;
-
-static int
-compare_values(const void *a, const void *b, void *unused)
-{
-	uint64_t	x = ((const category *) a)->value;
-	uint64_t	y = ((const category *) b)->value;
-
-	return (x > y) - (x < y);
-}
-
-/* The most frequent first; ties by value. */
-static int
-compare_counts(const void *a, const void *b, void *unused)
-{
-	int64_t		x = ((const category *) a)->count;
-	int64_t		y = ((const category *) b)->count;
-
-	return x != y ? (x < y) - (x > y) : compare_values(a, b, NULL);
-}
-
-/* The different values, NULL one of them, the most frequent first; returns their number. */
-static int64_t
-tally(gp_env *env, int64_t n, const kept_value *value, category *out)
-{
-	int64_t		different = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		out[i] = (category) {value[i].category, 1};
-	gp_sort(env, out, n, sizeof(category), compare_values, NULL);
-	for (int64_t i = 0; i < n; i++)
-		if (different > 0 && out[different - 1].value == out[i].value)
-			out[different - 1].count++;
-		else
-			out[different++] = out[i];
-	gp_sort(env, out, different, sizeof(category), compare_counts, NULL);
-	return different;
-}
-
 /* Makes the most frequent of them columns. */
 static void
-choose_categories(gp_encoded *encoded, int64_t n, int64_t different, const category *c)
+choose_categories(gp_encoded *encoded, int64_t n, int64_t different, const gp_tallied *c)
 {
 	int32_t		most = encoded->kind >= GP_CELL_KEY ? GP_ENCODED_KEYS : GP_ENCODED_HOT;
 
@@ -285,7 +220,7 @@ is_skewed(const gp_encoded *encoded, int64_t n, const double *z)
 
 /* Encodes numbers, some of which may be NULL. */
 static void
-encode_numbers(gp_env *env, gp_encoded *encoded, int64_t n, const kept_value *value)
+encode_numbers(gp_env *env, gp_encoded *encoded, int64_t n, const gp_kept_value *value)
 {
 	double	   *z = gp_alloc_array(env, n, sizeof(double));
 	int64_t		present = 0;
@@ -310,141 +245,17 @@ encode_numbers(gp_env *env, gp_encoded *encoded, int64_t n, const kept_value *va
 
 /* ---- a column ---- */
 
-/* Times that are later than their row are unknown at its time; returns their share of all. */
-static double
-hide_later(int64_t n, kept_value *value)
-{
-	int64_t		later = 0;
-	int64_t		present = 0;
-
-	for (int64_t i = 0; i < n; i++)
-	{
-		present += !isnan(value[i].number);
-		if (!(value[i].number < 0.0))
-			continue;
-		later++;
-		value[i] = (kept_value) {NAN, GP_CATEGORY_NULL};
-	}
-	return present > 0 ? (double) later / (double) present : 0.0;
-}
-
-/*
- * True for a column whose NULLs are in the newest rows: its values are written a while after their
- * rows.  by_time has the rows in the order of their times.
- */
-static bool
-is_filled_later(const gp_encoder *e, const kept_value *value, const gp_timed *by_time)
-{
-	int64_t		nulls = 0;
-	int64_t		newest = 0;
-
-	for (int64_t i = 0; i < e->n; i++)
-		nulls += value[i].category == GP_CATEGORY_NULL;
-	if (nulls < FILLED_FEWEST || (double) nulls > FILLED_MOST * (double) e->n ||
-		by_time[0].as_of == by_time[e->n - 1].as_of)
-		return false;
-	for (int64_t i = e->n - nulls; i < e->n; i++)
-		newest += value[by_time[i].row].category == GP_CATEGORY_NULL;
-	return (double) newest >= FILLED_NEWEST * (double) nulls;
-}
-
-/* The share of n values that are one of some categories. */
-static double
-share_of(int64_t n, const kept_value *value, const category *of, int32_t values)
-{
-	int64_t		count = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		for (int32_t v = 0; v < values; v++)
-			count += value[i].category == of[v].value;
-	return (double) count / (double) n;
-}
-
-/*
- * By how much the most frequent of n values are more frequent there than among the old rows; of
- * those that are not, nothing.
- */
-static double
-excess(gp_env *env, int64_t n, const kept_value *value, int64_t nold, const kept_value *old,
-	   int32_t values, category *room)
-{
-	int64_t		different = tally(env, n, value, room);
-	double		sum = 0.0;
-
-	for (int32_t v = 0; v < values && v < different; v++)
-		sum += fmax(0.0, (double) room[v].count / (double) n - share_of(nold, old, &room[v], 1));
-	return sum;
-}
-
-/* True where the newest n of rows in order of time have values that no stretch of the old had. */
-static bool
-are_new(const gp_encoder *e, const kept_value *value, int64_t n, const category *newest,
-		int32_t values, int64_t nold, category *room)
-{
-	double		share = share_of(n, value + e->n - n, newest, values);
-	double		change = share - share_of(nold, value, newest, values);
-	bool		new = share >= NEW_VALUE;
-
-	for (int64_t at = 0; new && at + n <= nold; at += n)
-		new = excess(e->env, n, value + at, nold, value, values, room) <= OLD_CHANGE * change;
-	return new;
-}
-
-/* True where so many of the most frequent newest values are written again later. */
-static bool
-change_later(const gp_encoder *e, const kept_value *ordered, const category *newest,
-			 int32_t values, category *room)
-{
-	int64_t		nold = (int64_t) (OLD_ROWS * (double) e->n);
-	int64_t		holders = (int64_t) ((double) e->n * share_of(e->n, ordered, newest, values) + 0.5);
-	bool		found = false;
-
-	if (share_of(NEW_ROWS, ordered + e->n - NEW_ROWS, newest, values) < NEWEST_VALUE ||
-		share_of(nold, ordered, newest, values) > OLD_VALUE ||
-		share_of(holders, ordered + e->n - holders, newest, values) > AT_ONCE)
-		return false;
-	for (int64_t n = NEW_ROWS; !found && (double) n <= NEW_MOST * (double) e->n; n *= 2)
-		found = are_new(e, ordered, n, newest, values, nold, room);
-	return found;
-}
-
-/*
- * True for a column whose newest rows have values that old ones lack, such as a status that is
- * written again, once or twice.  Where values come and go, as versions and seasons do, old
- * stretches say so.
- */
-static bool
-is_rewritten(const gp_encoder *e, const kept_value *value, const gp_timed *by_time,
-			 category *room)
-{
-	category	newest[NEW_VALUES];
-	bool		found = false;
-
-	if (NEW_MOST * (double) e->n < NEW_ROWS || by_time[0].as_of == by_time[e->n - 1].as_of)
-		return false;
-	kept_value *ordered = gp_alloc_array(e->env, e->n, sizeof(kept_value));
-	for (int64_t i = 0; i < e->n; i++)
-		ordered[i] = value[by_time[i].row];
-	int64_t		different = tally(e->env, NEW_ROWS, ordered + e->n - NEW_ROWS, room);
-	memcpy(newest, room, sizeof(newest));
-	for (int32_t values = 1; !found && values <= NEW_VALUES && values <= different; values++)
-		found = change_later(e, ordered, newest, values, room);
-	gp_free(e->env, ordered);
-	return found;
-}
-
 /* How one column, or a number of a list, is encoded. */
 static void
-encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, category *room,
+encode_column(const gp_encoder *e, gp_encoded *encoded, gp_kept_value *value, gp_tallied *room,
 			const gp_timed *by_time)
 {
 	int64_t		n = e->early;
-	bool		filled = !encoded->known && is_filled_later(e, value, by_time);
+	bool		filled = !encoded->known && gp_is_filled_later(e->n, value, by_time);
 	bool		rewritten = !encoded->known && encoded->kind < GP_CELL_KEY &&
-		is_rewritten(e, value, by_time, room);
-	double		later = encoded->kind == GP_CELL_TIME && !encoded->known ?
-		hide_later(n, value) : 0.0;
-	int64_t		different = tally(e->env, n, value, room);
+		gp_is_rewritten(e->env, e->n, value, by_time, room);
+	bool		later = encoded->kind == GP_CELL_TIME && !encoded->known && gp_hide_later(n, value);
+	int64_t		different = gp_tally(e->env, n, value, room);
 	int64_t		present = n;
 
 	for (int64_t i = 0; i < different; i++)
@@ -454,7 +265,7 @@ encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, categ
 	encoded->way = encoded->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
 	if (e->total[encoded->column])
 		encoded->way = GP_ENCODED_TOTAL;
-	else if (later > LATER)
+	else if (later)
 		encoded->way = GP_ENCODED_LATER;
 	else if (present == 0)
 		encoded->way = GP_ENCODED_EMPTY;
@@ -493,7 +304,7 @@ encode_column(const gp_encoder *e, gp_encoded *encoded, kept_value *value, categ
  */
 static int32_t
 encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *within,
-			  int32_t which, const kept_value *category, kept_value *value, int32_t most,
+			  int32_t which, const gp_kept_value *category, gp_kept_value *value, int32_t most,
 			  gp_encoded *out)
 {
 	int32_t		encoded = 0;
@@ -518,9 +329,9 @@ encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *w
 
 /* Adds such columns of all numbers, those of fewest categories first, as long as there is room. */
 static gp_encoded *
-add_within(const gp_encoder *e, gp_encoded *encoded, int32_t *nencoded, kept_value *value)
+add_within(const gp_encoder *e, gp_encoded *encoded, int32_t *nencoded, gp_kept_value *value)
 {
-	kept_value *category = gp_alloc_array(e->env, e->n, sizeof(kept_value));
+	gp_kept_value *category = gp_alloc_array(e->env, e->n, sizeof(gp_kept_value));
 	int32_t		plain = *nencoded;
 
 	encoded = gp_realloc_array(e->env, encoded, plain + GP_ENCODED_WITHIN_MOST, sizeof(gp_encoded));
@@ -576,8 +387,8 @@ gp_encoding *
 gp_encoder_finish(gp_encoder *e, bool within)
 {
 	gp_env	   *env = e->env;
-	kept_value *value = gp_alloc_array(env, e->n, sizeof(kept_value));
-	category   *room = gp_alloc_array(env, e->n, sizeof(category));
+	gp_kept_value *value = gp_alloc_array(env, e->n, sizeof(gp_kept_value));
+	gp_tallied   *room = gp_alloc_array(env, e->n, sizeof(gp_tallied));
 	gp_time    *at = gp_alloc_array(env, e->n, sizeof(gp_time));
 	int32_t		nencoded;
 	gp_encoded *encoded = name_encoded(e, &nencoded);
