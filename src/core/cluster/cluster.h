@@ -75,13 +75,6 @@ extern void gp_similarity_times(gp_similarity *s, gp_matrix m, gp_matrix out);
 extern void gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count,
 								  gp_matrix out);
 
-/* The candidates for each further cluster's first node (Arthur and Vassilvitskii 2007). */
-static inline int
-gp_cluster_candidates(int32_t clusters)
-{
-	return 2 + (int) log((double) clusters);
-}
-
 /* Columns up to a whole number of vectors: products with fewer would not be cheaper. */
 static inline int64_t
 gp_cluster_width(int64_t columns)

@@ -183,7 +183,8 @@ static void
 choose_start(kmeans *km, int64_t start)
 {
 	gp_env	   *env = km->env;
-	int			count = gp_cluster_candidates(km->k);
+	/* Candidates for each further cluster (Arthur and Vassilvitskii 2007) */
+	int			count = 2 + (int) log((double) km->k);
 	seeding		sd = {.start = start};
 	int32_t		candidate[CANDIDATES_MOST];
 

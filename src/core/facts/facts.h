@@ -150,9 +150,7 @@ typedef struct gp_facts_target
 	double		deviation[GP_ENCODED_HOT];
 } gp_facts_target;
 
-/* By the labels that train (NULL: all). */
-extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels,
-										  const bool *trains);
+extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels);
 
 /*
  * Scans labels as facts that were declared with the target's width: "earlier

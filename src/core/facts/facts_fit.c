@@ -153,26 +153,15 @@ find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_
 	gp_targets_free(env, &t);
 }
 
-/* True where some columns that vary tell what changes. */
+/* True where some columns from the first on vary, or those of them that tell what changes. */
 static bool
-tells_changes(const gp_facts_scale *s)
+some_vary(const gp_facts_scale *s, int32_t first, bool changes)
 {
-	bool		tells = false;
+	bool		some = false;
 
-	for (int32_t c = 0; c < s->width; c++)
-		tells |= s->column[c].changes && s->column[c].deviation > 0.0;
-	return tells;
-}
-
-/* True where some of the columns that are doubted vary. */
-static bool
-doubts_some(const gp_facts_scale *s)
-{
-	int32_t		c = s->doubted;
-
-	while (c < s->width && s->column[c].deviation == 0.0)
-		c++;
-	return c < s->width;
+	for (int32_t c = first; c < s->width; c++)
+		some |= s->column[c].deviation > 0.0 && (s->column[c].changes || !changes);
+	return some;
 }
 
 /*
@@ -339,7 +328,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 		bool		better;
 
 		score[w] = NAN;
-		if (w == GP_FACTS_CHANGES && !tells_changes(scale))
+		if (w == GP_FACTS_CHANGES && !some_vary(scale, 0, true))
 			continue;
 		weigh_features(env, &labelled, scale, w, used);
 		other = gp_fit(dev, &weighed);
@@ -350,7 +339,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	}
 
 	score[GP_FACTS_FITS - 1] = NAN;
-	if (doubts_some(scale))
+	if (some_vary(scale, scale->doubted, false))
 	{
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
 		other = gp_fit(dev, &weighed);

@@ -5,22 +5,21 @@
 
 #include "base/sort.h"
 
-/* The mean and deviation of values that train. */
+/* The mean and deviation of values. */
 static void
-measure_values(const gp_facts_labels *labels, const bool *trains, gp_facts_target *target)
+measure_values(const gp_facts_labels *labels, gp_facts_target *target)
 {
 	double		square = 0.0;
 	double		n = 0.0;
 
 	for (int64_t i = 0; i < labels->n; i++)
-		if (trains == NULL || trains[i])
-		{
-			double		far = labels->target[i] - target->mean[0];
+	{
+		double		far = labels->target[i] - target->mean[0];
 
-			/* Welford's update */
-			target->mean[0] += far / ++n;
-			square += far * (labels->target[i] - target->mean[0]);
-		}
+		/* Welford's update */
+		target->mean[0] += far / ++n;
+		square += far * (labels->target[i] - target->mean[0]);
+	}
 	target->deviation[0] = n > 0.0 ? sqrt(square / n) : 0.0;
 }
 
@@ -32,26 +31,21 @@ class_of_column(const gp_facts_target *target, int32_t column)
 }
 
 gp_facts_target
-gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *trains)
+gp_facts_target_of(gp_env *env, const gp_facts_labels *labels)
 {
 	gp_facts_target target = {.width = 1,.nclasses = labels->nclasses};
-	double		n = 0.0;
+	double		n = (double) labels->n;
 
 	if (labels->label == NULL)
 	{
-		measure_values(labels, trains, &target);
+		measure_values(labels, &target);
 		return target;
 	}
 	if (labels->nclasses > 2)
 		target.width = (int32_t) gp_min64(labels->nclasses, GP_ENCODED_HOT);
 	GP_EACH(env, i, labels->n, i)
-	{
-		if (trains && !trains[i])
-			continue;
-		n++;
 		for (int32_t c = 0; c < target.width; c++)
 			target.mean[c] += labels->label[i] == class_of_column(&target, c);
-	}
 	for (int32_t c = 0; c < target.width; c++)
 	{
 		target.mean[c] = n > 0.0 ? target.mean[c] / n : 0.0;

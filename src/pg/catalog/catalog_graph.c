@@ -150,7 +150,7 @@ gnngp_graph_tasks(int64 id)
 	int			n = (int) SPI_processed;
 	int64	   *task = MemoryContextAlloc(context, sizeof(int64) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-		task[i] = gnngp_found_int64(i, 1);
+		task[i] = gnngp_found_int64(i);
 	gnngp_spi_finish();
 	for (int i = 0; i < n; i++)
 		tasks = lappend(tasks, gnngp_graph_by_id(task[i]));

@@ -200,5 +200,5 @@ gnngp_members_write(const gnngp_kind *kind, const gnngp_member *member, int n,
 					   psprintf("UPDATE gnngp_internal.%s SET (%s) = ROW(%s)"
 								" WHERE id = " INT64_FORMAT " RETURNING id", kind->table,
 								names.data, numbers.data, id), n, param);
-	return SPI_processed > 0 ? gnngp_found_int64(0, 1) : 0;
+	return SPI_processed > 0 ? gnngp_found_int64(0) : 0;
 }

@@ -168,7 +168,7 @@ GNNGP_FUNCTION(gnngp_gram_accum)
 	gnngp_table_value m = gnngp_matrix_read(PG_GETARG_DATUM(1));
 	gnngp_table_value y = gnngp_matrix_read(PG_GETARG_DATUM(2));
 	gnngp_value_ids ids = y.ids;
-	bool		rooted = gnngp_root_argument(fcinfo, env, 3, m.cols, &root);
+	bool		rooted = gnngp_root_argument(fcinfo, env, m.cols, &root);
 	if (s == NULL)
 	{
 		gp_env	   *own = gnngp_env_create(context);

@@ -133,9 +133,8 @@ extern const int64 *gnngp_ascending(ArrayType *array, const char *what, int *n);
 /* The rows of a matrix that have some of these ids, which become theirs; both belong to env. */
 extern gp_matrix gnngp_matrix_some(gp_env *env, const gnngp_table_value *m, gnngp_value_ids *ids);
 
-/* A root among the arguments, square and as wide as the rows; false where it is NULL. */
-extern bool gnngp_root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols,
-								gp_matrix *root);
+/* The root, argument 3, square and as wide as the rows; false where it is NULL. */
+extern bool gnngp_root_argument(FunctionCallInfo fcinfo, gp_env *env, int64 cols, gp_matrix *root);
 
 /* aggregate_moments.c: so many numbers stand before means and sums of squares. */
 #define GNNGP_MOMENTS 4

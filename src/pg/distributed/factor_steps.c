@@ -176,17 +176,6 @@ most_columns(const gnngp_table_fit *d)
 	return (int) Max(1.0, Min(bytes / ((double) d->n * sizeof(float)), GP_COLUMN_BLOCK));
 }
 
-/*
- * True where groups of a factor's columns, or of so many products, are computed from few columns.
- * A group of products computes all covariances again, which few groups may.
- */
-static bool
-is_narrow(const gnngp_table_fit *d, const gnngp_chunked_factor *a, int64 products)
-{
-	return d->placement.apart && a->kernel && NARROW * a->cols <= gp_factor_rank(a->f) &&
-		products <= (int64) NARROW_GROUPS * most_columns(d);
-}
-
 /* How many columns of a factor, or of so many products, are a group: as many for each key. */
 static int
 group_width(const gnngp_table_fit *d, const gnngp_chunked_factor *a, int64 products)
@@ -237,7 +226,9 @@ groups_of(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_matrix *w,
 	int64		cols = w ? w->cols : gp_factor_rank(a->f);
 	const char *rows = gnngp_chunk_call(a, "t.m", NULL, NULL);
 
-	if (is_narrow(d, a, w ? cols : 0))
+	/* From few columns: a group of products computes all covariances again, as few groups may. */
+	if (p->apart && a->kernel && NARROW * a->cols <= gp_factor_rank(a->f) &&
+		(w == NULL || cols <= (int64) NARROW_GROUPS * most_columns(d)))
 	{
 		*groups = group_parts(d, a, w, width);
 		if (d->narrow != a->table)

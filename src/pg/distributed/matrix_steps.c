@@ -16,13 +16,13 @@ matrix_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, gnngp_table_val
 }
 
 bool
-gnngp_root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
+gnngp_root_argument(FunctionCallInfo fcinfo, gp_env *env, int64 cols, gp_matrix *root)
 {
 	gnngp_table_value table;
 
-	if (PG_ARGISNULL(argno))
+	if (PG_ARGISNULL(3))
 		return false;
-	*root = matrix_argument(fcinfo, env, argno, &table);
+	*root = matrix_argument(fcinfo, env, 3, &table);
 	if (root->rows != cols || root->cols != cols)
 		gnngp_matrix_refuse("The root has a row and a column for each column of the rows.");
 	for (int64 i = 0; i < cols; i++)
@@ -148,7 +148,7 @@ GNNGP_FUNCTION(gnngp_matrix_step)
 	gp_matrix	landmarks = matrix_argument(fcinfo, env, 2, &at);
 	if (landmarks.cols != rows.cols)
 		gnngp_matrix_refuse("Landmarks have as many columns as rows.");
-	bool		rooted = gnngp_root_argument(fcinfo, env, 3, rows.cols, &root);
+	bool		rooted = gnngp_root_argument(fcinfo, env, rows.cols, &root);
 	int32_t    *own = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
 	for (int64 j = 0; j < landmarks.rows; j++)
 		own[j] = (int32_t) gnngp_value_find(&table.ids, gnngp_value_id(&at.ids, j));

@@ -182,7 +182,7 @@ open_distributed(gnngp_placement *p)
 		elog(ERROR, "of %d shards not all have a key", p->keys);
 	int		   *key = palloc(p->keys * sizeof(int));
 	for (int k = 0; k < p->keys; k++)
-		key[k] = (int) gnngp_found_int64(k, 1);
+		key[k] = (int) gnngp_found_int64(k);
 	p->key = key;
 	/* What asks each server reads a row of this name. */
 	for (int k = 0; k < p->keys; k++)

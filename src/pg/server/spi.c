@@ -32,12 +32,11 @@ gnngp_spi_finish(void)
 }
 
 int64
-gnngp_found_int64(uint64 row, int column)
+gnngp_found_int64(uint64 row)
 {
 	bool		null;
 
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
-									   &null));
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1, &null));
 }
 
 int64

@@ -10,8 +10,8 @@
 extern void gnngp_spi_connect(void);
 extern void gnngp_spi_finish(void);
 
-/* An int8 that is not NULL of a row that SPI has found; column counts from 1. */
-extern int64 gnngp_found_int64(uint64 row, int column);
+/* The int8 of the first column, not NULL, of a row that SPI has found. */
+extern int64 gnngp_found_int64(uint64 row);
 
 /* The text of a column of such a row; NULL where it is. */
 #define gnngp_found_text(row, column) \

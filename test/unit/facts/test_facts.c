@@ -508,7 +508,7 @@ check_labels(gp_env *env)
 	static const gp_time times[] = {10 * GP_TIME_DAY, 40 * GP_TIME_DAY, 10 * GP_TIME_DAY};
 	static const double target[] = {1.0, 3.0, 2.0};
 	gp_facts_labels labels = {3, entity, times, NULL, target, 0, 30 * GP_TIME_DAY, NULL};
-	gp_facts_target told = gp_facts_target_of(env, &labels, NULL);
+	gp_facts_target told = gp_facts_target_of(env, &labels);
 	gp_time		as_of[] = {40 * GP_TIME_DAY - 1, 40 * GP_TIME_DAY, 200 * GP_TIME_DAY};
 	int32_t		key[] = {0, 0, 0};
 	bool		trains[] = {true, true, false};

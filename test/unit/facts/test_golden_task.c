@@ -158,7 +158,7 @@ golden_columns(gp_env *env, const gp_time *as_of)
 		time[i] = as_of[at];
 		label[i] = (int32_t) target[at];
 	}
-	told = gp_facts_target_of(env, &labels, NULL);
+	told = gp_facts_target_of(env, &labels);
 	gp_scan_labels(f, earlier, customer, &told, &labels);
 	return f;
 }

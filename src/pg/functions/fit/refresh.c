@@ -79,7 +79,7 @@ log_start(refresh *r)
 				  model, gnngp_param_int8(LOG_ROWS - 2));
 	gnngp_execute(GNNGP_WRITE, "INSERT INTO gnngp_internal.gp_refresh_log (model, outcome)"
 				  " VALUES ($1, 'running') RETURNING id", model);
-	r->log_id = gnngp_found_int64(0, 1);
+	r->log_id = gnngp_found_int64(0);
 }
 
 static void

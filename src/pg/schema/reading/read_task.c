@@ -166,7 +166,7 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 		latest = Max(latest, r->as_of[i]);
 	}
 	gnngp_reading_encode(r, latest);
-	transform->target = gp_facts_target_of(env, &labels, NULL);
+	transform->target = gp_facts_target_of(env, &labels);
 	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, transform->newest);
 	if (labels_are != GP_FACTS_FRESH)
 		r->answered = gp_facts_block_starts(env, r->n, r->as_of, data->nlabelled,
