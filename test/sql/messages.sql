@@ -180,6 +180,7 @@ SELECT gp_drop_graph('clinic');
 -- Tables and columns that need quotes; types without an encoding, and how to ask for what they hold
 CREATE TABLE "My App"."Room" (code text PRIMARY KEY, opened timestamptz NOT NULL, facts jsonb);
 CREATE TABLE "My App"."Desk" (room text REFERENCES "My App"."Room", nr int, moved_at timestamp NOT NULL, paid_at timestamp, PRIMARY KEY (room, nr));
+INSERT INTO "My App"."Room" SELECT i, timestamptz '2024-01-01' + i * interval '1 day' FROM generate_series(1, 20) i;
 SET client_min_messages = notice;
 SELECT gp_create_graph('rooms', ARRAY['"My App"."Room"', '"My App"."Desk"']::regclass[]);
 SET client_min_messages = warning;
@@ -192,6 +193,10 @@ SELECT gp_create_task('paid', 'rooms', 'Desk.paid_at_days');
 SELECT gp_create_task('paid', 'rooms', 'Desk.paid_at_days');
 SELECT gp_create_task('new', 'rooms', '"My App"."Room"', 'e.code > t::text', horizon => '1 day');
 SELECT gp_create_task('new', 'rooms', '"My App"."Room"', 'e.code > t::text', horizon => '1 day');
+SELECT gp_create_task('odd', 'rooms', 'Room.opened');
+SELECT gp_create_task('odd', 'rooms', '"My App"."Room"', 'to_jsonb(e.code || t)', horizon => '1 day');
+SELECT gp_alter_task('new', since => '2030-01-01');
+SELECT gp_fit('new');
 -- Names that are wrong, or cut short
 SELECT gp_create_task('told', 'rooms', labels => '"My App"."Desk"', entity => 'rom', target => 'nr');
 SELECT gp_create_task('told', 'rooms', labels => '"My App"."Desk"', entity => 'room', target => 'nr', time_column => 'mooved');

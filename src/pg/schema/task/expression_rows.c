@@ -199,12 +199,14 @@ count_times(const gnngp_task_rows *rows, gp_time first, gp_time last)
 	int64		n = last < first ? 0 : (last - first) / Max(length, 1) + 1;
 
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the facts of task \"%s\" span less than its horizon of %s",
-						rows->task->name, rows->task->task.horizon),
-				 errdetail("A label is known one horizon after its time, so there is none."),
-				 errhint("Create the task again with a shorter horizon, or an earlier since.")));
+		gnngp_raise_detail(INVALID_PARAMETER_VALUE,
+						   "A label is known one horizon after its time, so there is none.",
+						   psprintf("Give it a shorter horizon, or an earlier since: gp_alter_task(%s, horizon => ..., since => ...).",
+									quote_literal_cstr(rows->task->name)),
+						   "the facts of task \"%s\"%s span less than its horizon of %s",
+						   rows->task->name,
+						   TIMESTAMP_IS_NOBEGIN(rows->task->task.since) ? "" : " from since on",
+						   rows->task->task.horizon);
 	if (length <= 0 || n > MOST_TIMES)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					psprintf("At most %d are allowed: pass a longer every, or a later since.",

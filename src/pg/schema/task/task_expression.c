@@ -308,7 +308,7 @@ present_path(void)
 	return path.data;
 }
 
-/* 42804 for a target that is a row, or a time, which is neither a class nor a value. */
+/* 42804 for a target that is a row, a time or a structure: neither a class nor a value. */
 static void
 require_target_type(const gnngp_graph_def *task, Oid type)
 {
@@ -322,6 +322,10 @@ require_target_type(const gnngp_graph_def *task, Oid type)
 					psprintf("To predict days from t, write extract(epoch FROM %s) / 86400.",
 							 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t"),
 					"argument \"target\" of task \"%s\" has type %s, which is not a number",
+					task->name, format_type_be(type));
+	if (getBaseType(type) == JSONBOID || getBaseType(type) == JSONOID)
+		gnngp_raise(DATATYPE_MISMATCH, "Name one value of it, such as (...) ->> 'KEY'.",
+					"argument \"target\" of task \"%s\" has type %s, which is neither a class nor a number",
 					task->name, format_type_be(type));
 }
 

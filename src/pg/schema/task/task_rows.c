@@ -237,7 +237,8 @@ target_hint(const gnngp_task_rows *rows)
 		"Ask for one of the values within";
 	const char *value = target->base == JSONBOID || target->base == JSONOID ?
 		psprintf("%s ->> 'KEY'", target->quoted) :
-		!times || time == NULL || time->base != target->base ? NULL :
+		!times || time == NULL || time->base != target->base ||
+		strcmp(time->name, target->name) == 0 ? NULL :
 		target->base == DATEOID ? psprintf("%s - %s", target->quoted, time->quoted) :
 		psprintf("extract(epoch FROM %s - %s) / 86400", target->quoted, time->quoted);
 
@@ -264,7 +265,7 @@ check_target(const gnngp_task_rows *rows)
 					"column \"%s\" of table \"%s\" numbers its rows", rows->target.name,
 					rows->source.name);
 	if (gnngp_is_time_type(rows->target.base) || rows->target.base == UUIDOID ||
-		(!gnngp_is_value_type(rows->target.base) && !gnngp_is_class_type(rows->target.base)))
+		rows->target.base == JSONBOID || rows->target.base == JSONOID)
 		gnngp_wrong_type(&rows->source, &rows->target, "a number or a class",
 						 target_hint(rows));
 	if (rows->task->task.form == GNNGP_TASK_LABELS)
