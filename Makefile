@@ -52,7 +52,8 @@ DOCS = $(wildcard doc/examples/*.sql)
 
 # The library holds its version against that of the SQL objects.
 # The core's assertions hold where the server's do: in a server built with them.
-ASSERTIONS = $(filter %-enable-cassert% %cassert=true%,$(shell $(PG_CONFIG) --configure))
+BUILT_WITH = $(shell $(PG_CONFIG) --configure)
+ASSERTIONS = $(findstring --enable-cassert,$(BUILT_WITH))$(findstring cassert=true,$(BUILT_WITH))
 PG_CPPFLAGS = $(if $(ASSERTIONS),,-DNDEBUG) -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
 # What is built does not tell where.
