@@ -140,7 +140,7 @@ typedef struct gp_link_held
 /* The figures of a fit, cross-fitted; each is the mean of the folds that can tell. */
 typedef enum gp_link_metric
 {
-	GP_LINK_METRIC_AUC,			/* of hidden links among random pairs without a link */
+	GP_LINK_METRIC_AUC,			/* of hidden links among random pairs that may be predicted */
 	GP_LINK_METRIC_PRECISION,	/* average precision of the same */
 	GP_LINK_METRIC_AUC_COMPONENT,	/* AUC of the pairs within one component */
 	/* mean reciprocal rank among a hundred other candidates of one end */

@@ -55,6 +55,8 @@ gp_exchange_nodes(int32_t *a, int32_t *b)
 	*b = old;
 }
 
+struct gp_link_prepared;
+
 /* Some links of a fold, each before its rivals: pairs from the same node (rivals.c). */
 typedef struct gp_link_rivals
 {
@@ -84,6 +86,7 @@ extern void gp_link_calibration_pairs_free(gp_env *env, gp_link_calibration_pair
 typedef struct gp_link_fold
 {
 	gp_graph   *graph;			/* without the hidden links */
+	uint64_t	seed;			/* of the pairs without a link */
 	gp_link_pairs pairs;
 	int64_t		links;			/* the first so many of them */
 	gp_link_rivals rivals;		/* of some of them; none at first */
@@ -134,11 +137,17 @@ extern gp_heap gp_link_sample_open(gp_env *env, int64_t room);
 extern gp_link_pairs gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed,
 										  int64_t count);
 
-/* Random pairs without a link, of any nodes or of one, which may come again. */
+typedef struct gp_link_rules gp_link_rules;
+
+/*
+ * Random pairs without a link, of any nodes or of one, which may come again; those that are never
+ * linked, by the rules, which may be NULL, are left out.
+ */
 typedef struct gp_link_draws
 {
 	gp_env	   *env;
 	const gp_graph *graph;
+	const gp_link_rules *rules;
 	uint64_t	stream;
 	int32_t		node;			/* the first of each; -1: any */
 	int64_t		tries;			/* after which a graph has too few */
@@ -147,14 +156,19 @@ typedef struct gp_link_draws
 } gp_link_draws;
 
 extern gp_link_draws gp_link_draws_open(gp_env *env, const gp_graph *graph, uint64_t seed,
-										int64_t count);
+										int64_t count, const gp_link_rules *rules);
 
 /* The next pair; false after many tries for each of the count that was asked for. */
 extern bool gp_link_draw(gp_link_draws *draws, int32_t *src, int32_t *dst);
 
 /* At most count different pairs without a link, none of except (which may be NULL). */
 extern gp_link_pairs gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed,
-											 int64_t count, const gp_link_pairs *except);
+											 int64_t count, const gp_link_pairs *except,
+											 const gp_link_rules *rules);
+
+/* Draws a fold's pairs without a link again, by rules; GP_ERR_DATA where there are none. */
+extern void gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
+								gp_link_fold *fold);
 
 /* bipartition.c: the two sides of each component, where its links lead from one to the other. */
 #define GP_LINK_NO_SIDE 2
@@ -217,6 +231,61 @@ typedef struct gp_link_topology
 
 extern gp_link_topology gp_link_topology_read(const int64_t *count);
 
+/* rules.c: pairs that are never linked, and draws of the others. */
+typedef struct gp_link_range
+{
+	int32_t		first;
+	int32_t		last;			/* behind it */
+} gp_link_range;
+
+struct gp_link_rules
+{
+	const gp_graph *graph;
+	gp_link_topology topology;
+	gp_link_sides sides;		/* where it is two-sided */
+	bool	   *ends;			/* nodes that links lead to, where ends or starts are told */
+	/* for draws, where it is two-sided: the nodes, those of a side in a row */
+	int32_t    *order;
+	gp_link_range *own;			/* of each node: its side in that order */
+	int64_t    *before;			/* ordered pairs across sides whose first node stands before */
+};
+
+/* The rules of a topology on a graph, whose symmetric pattern is a; draws need more. */
+extern gp_link_rules gp_link_rules_open(gp_env *env, const gp_graph *graph, const gp_csr *a,
+										gp_link_topology topology);
+extern void gp_link_rules_close(gp_env *env, gp_link_rules *rules);
+
+/*
+ * The rules of the pairs that a fit draws, by the counts of its folds; NULL where no side is known.
+ */
+extern gp_link_rules *gp_link_rules_learn(gp_env *env, const gp_graph *graph,
+										  const int64_t *count);
+
+/* The first node of a pair across sides, such pairs being drawn evenly; the second node of one. */
+extern int32_t gp_link_rules_draw_first(const gp_link_rules *rules, uint64_t hash);
+extern int32_t gp_link_rules_draw_second(const gp_link_rules *rules, int32_t first, uint64_t hash);
+
+/* True for a node that no link starts from. */
+static inline bool
+gp_link_starts_none(const gp_link_rules *r, int32_t i)
+{
+	return r->topology.starts && r->ends[i] && r->graph->start[i + 1] == r->graph->start[i];
+}
+
+/* True for a pair that is never a link, whatever its first node starts. */
+static inline bool
+gp_link_never_to(const gp_link_rules *r, int32_t i, int32_t j)
+{
+	return (r->topology.two_sided && gp_link_same_side(&r->sides, i, j)) ||
+		(r->topology.ends && !r->ends[j] && r->graph->start[j + 1] > r->graph->start[j]);
+}
+
+static inline bool
+gp_link_never(const gp_link_rules *r, int32_t i, int32_t j)
+{
+	return r && (gp_link_starts_none(r, i) || gp_link_never_to(r, i, j));
+}
+
 /* rivals.c: hidden links among the pairs that a search would propose in their place. */
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
@@ -224,15 +293,16 @@ extern gp_link_topology gp_link_topology_read(const int64_t *count);
 
 /*
  * The rivals of the first links that a fold hides, found in the fold's graph; none of them is a
- * link of the full graph.  The topology, which may be NULL, leaves out what is never linked.
+ * link of the full graph.  What is never linked, by what is prepared, is left out; NULL: nothing.
  */
 extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
 										  const gp_link_fold *fold, int64_t links, uint64_t seed,
-										  const int64_t *topology);
+										  const struct gp_link_prepared *prepared);
 
 /* Pairs without a link within three steps of an end of each hidden link, where there is one. */
 extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
-										   const gp_link_fold *fold, uint64_t seed);
+										   const gp_link_fold *fold, uint64_t seed,
+										   const gp_link_rules *rules);
 
 /* The rank of the first score of a range among the others; of equal ones half come before it. */
 extern double gp_link_rank(const double *score, const int64_t *range);
@@ -330,11 +400,17 @@ typedef struct gp_link_prepared
 {
 	gp_link_held held;
 	int64_t    *topology;
+	gp_link_rules *rules;		/* of pairs without a link; NULL: any */
 	gp_features *features;
 } gp_link_prepared;
 
-/* The pairs of the folds, whose scores are yet to come, and the counts of their topology. */
-extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds);
+/*
+ * The pairs of the folds of a graph, whose scores are yet to come, and the counts of their
+ * topology.  Where these tell two sides the pairs without a link are drawn again, across them: a
+ * pair of one side is no candidate of predictions.
+ */
+extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_graph *graph,
+											  gp_link_fold *fold, int folds);
 extern void gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared);
 
 /* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */

@@ -192,7 +192,7 @@ check_refused(gp_env *env)
 	expect_error(env, GP_ERR_DATA, gp_link_folds_make(env, full, 1, fold));
 	is_str(test_state(env)->message, "every pair of nodes is linked already", "the message");
 	expect_error(env, GP_ERR_DATA, gp_link_folds_make(env, tournament, 1, fold));
-	is_int(gp_link_sample_unlinked(env, empty, 1, 10, NULL).n, 0, "no pairs without nodes");
+	is_int(gp_link_sample_unlinked(env, empty, 1, 10, NULL, NULL).n, 0, "no pairs without nodes");
 }
 
 /* Samples leave out what they should, and change with the seed. */
@@ -200,8 +200,8 @@ static void
 check_samples(gp_env *env)
 {
 	gp_graph   *graph = random_graph(env, 40, 200, false, false);
-	gp_link_pairs some = gp_link_sample_unlinked(env, graph, 1, 100, NULL);
-	gp_link_pairs rest = gp_link_sample_unlinked(env, graph, 2, 1000, &some);
+	gp_link_pairs some = gp_link_sample_unlinked(env, graph, 1, 100, NULL, NULL);
+	gp_link_pairs rest = gp_link_sample_unlinked(env, graph, 2, 1000, &some, NULL);
 	gp_link_pairs links = gp_link_sample_links(env, graph, 1, 1000);
 	gp_link_pairs other = gp_link_sample_links(env, graph, 2, 1000);
 	int64_t		same = 0;
@@ -221,7 +221,7 @@ static void
 check_draws(gp_env *env, int32_t node)
 {
 	gp_graph   *g = random_graph(env, 9, 20, true, false);
-	gp_link_draws draws = gp_link_draws_open(env, g, 5, 40000);
+	gp_link_draws draws = gp_link_draws_open(env, g, 5, 40000, NULL);
 	int			count[9][9] = {{0}};
 	int			missing = 0;
 	double		distance = 0.0;

@@ -5,6 +5,8 @@
 #include "test_env.h"
 
 #define NODES 102
+#define PATIENTS 600
+#define DOCTORS 60
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 1;
@@ -151,9 +153,69 @@ check_unknown(gp_env *env)
 	ok(isnan(model.metric[GP_LINK_METRIC_AUC_COMPONENT]) && model.metric[GP_LINK_METRIC_AUC] == 1.0, "a figure that no fold knows is not known");
 }
 
+/*
+ * Patients who visit doctors, the popular ones more often and, if planted, those of their kind: what
+ * is promised is how well visits that are new rank among other pairs of a patient and a doctor.
+ */
+static void
+check_sides(gp_env *env, bool planted, gp_link_method method)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_edges   *edges = gp_edges_create(env, PATIENTS + DOCTORS, false, false);
+	gp_link_pairs pairs = gp_link_pairs_create(env, PATIENTS * DOCTORS);
+	gp_link_problem p = {.method = method,.seed = 3,
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
+	bool	   *linked = gp_alloc_zero(env, PATIENTS * DOCTORS, sizeof(bool));
+	double	   *score = gp_alloc_zero(env, PATIENTS * DOCTORS, sizeof(double));
+	int			within = 0;
+	double		auc;
+	double		unused;
+
+	seed = 11;
+	for (int32_t i = 0; i < PATIENTS; i++)
+		for (int32_t j = 0; j < DOCTORS; j++)
+		{
+			int32_t		doctor = PATIENTS + j;
+			double		rate = (planted ? (i % 4 == j % 4 ? 0.3 : 0.03) : 0.1) * (j < 15 ? 2.0 : 0.7);
+			bool		visits = draw_unit(&seed) < rate;
+			bool		later = draw_unit(&seed) < 0.15;
+
+			if (visits && !later)
+				gp_edges_add(edges, 1, &i, &doctor, NULL);
+			else if (later)
+			{
+				linked[pairs.n] = visits;
+				gp_link_pairs_add(&pairs, i, doctor);
+			}
+		}
+	p.graph = gp_graph_build(edges);
+	gp_link_model *model = gp_link_fit(dev, &p);
+	gp_links   *links = gp_links_open(dev, model);
+	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
+	gp_links_score(links, pairs.n, pairs.src, pairs.dst, row);
+	gp_links_close(links);
+	for (int64_t e = 0; e < pairs.n; e++)
+		score[e] = row[e].score;
+	gp_ranking_metrics(env, pairs.n, score, linked, &auc, &unused);
+	for (int64_t e = 0; e < model->held.n; e++)
+	{
+		int32_t		i = model->held.row[e].src;
+		int32_t		j = model->held.row[e].dst;
+
+		/* Nobody knows the side of a node without links. */
+		within += (i < PATIENTS) == (j < PATIENTS) &&
+			p.graph->start[i + 1] > p.graph->start[i] && p.graph->start[j + 1] > p.graph->start[j];
+	}
+	is_int(within, 0, "no pair of two patients is held out");
+	close_to(model->metric[GP_LINK_METRIC_AUC], auc, planted ? 0.03 : 0.05, "the AUC that new links have is promised");
+}
+
 int
 main(void)
 {
+	in_env(check_sides(env, false, GP_LINK_SCORES));
+	in_env(check_sides(env, true, GP_LINK_SCORES));
+	in_env(check_sides(env, true, GP_LINK_PAIRS));
 	in_env(check_held(env, false, GP_LINK_SCORES));
 	in_env(check_held(env, true, GP_LINK_SCORES));
 	in_env(check_held(env, false, GP_LINK_PAIRS));

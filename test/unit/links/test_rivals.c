@@ -170,7 +170,7 @@ check_calibration(gp_env *env)
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(env, g, 5, fold);
 	gp_link_model model = {.method = GP_LINK_SCORES,.graph = g,
-	.topology = gp_link_prepared_make(env, fold, folds).topology};
+	.topology = gp_link_prepared_make(env, g, fold, folds).topology};
 	double		candidates[2] = {0.0};
 
 	for (int k = 0; k < 2; k++)

@@ -32,6 +32,7 @@ typedef struct gp_dgp_training
 	gp_features *x;				/* ready for products, or NULL */
 	gp_dgp_view view[GP_DGP_FOLDS + 1]; /* what hides nothing, then one of each fold */
 	int			folds;
+	const gp_link_rules *rules; /* of pairs without a link; NULL: any */
 	/* without features: nodes x some double, inputs that others are rotated onto */
 	gp_matrix	frame;
 	gp_matrix	input;			/* nodes x inputs, of the view in use */

@@ -44,7 +44,8 @@ draw_pairs(gp_dgp_training *d, const gp_dgp_view *view)
 {
 	int64_t		links = gp_min64(view->links.n, d->most / 2);
 	gp_link_draws draws = gp_link_draws_open(d->env, d->view[0].graph,
-											 gp_trainer_seed(&d->t, DRAW_MISSING, true), links);
+											 gp_trainer_seed(&d->t, DRAW_MISSING, true), links,
+											 d->rules);
 	double		at = gp_element_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
 	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
 	int64_t		n = d->env->dry ? 2 * links : links;
@@ -176,14 +177,15 @@ estimate_moments(gp_dgp_training *d, gp_link_model *model)
 
 /* What the hidden links say of the model as it is, and the curve through them. */
 static void
-judge(gp_dgp_training *d, const gp_link_fold *hidden, gp_link_model *model)
+judge(gp_dgp_training *d, const gp_link_prepared *prepared, const gp_link_fold *hidden,
+	  gp_link_model *model)
 {
 	gp_env	   *env = d->env;
 	const gp_link_problem *p = d->problem;
 	gp_link_fold fold = *hidden;
 	gp_link_trial trial = gp_link_trial_open(env, &model->held);
 
-	fold.rivals = gp_link_rivals_make(env, p->graph, hidden, GP_LINK_RANKED, p->seed, NULL);
+	fold.rivals = gp_link_rivals_make(env, p->graph, hidden, GP_LINK_RANKED, p->seed, prepared);
 	fold.calibration = gp_link_calibration_pairs_make(env, model, hidden, NULL,
 													  gp_link_calibration_nodes(p->graph, 1),
 													  p->seed);
@@ -297,7 +299,8 @@ dgp_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	*d = (gp_dgp_training) {.dev = dev,.env = env,.problem = &fit->problem,
 							.nodes = p->graph->nodes,.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
-	fit->prepared = gp_link_prepared_make(env, &fit->hidden, 1);
+	fit->prepared = gp_link_prepared_make(env, fit->problem.graph, &fit->hidden, 1);
+	d->rules = fit->prepared.rules;
 	d->options = default_options(fit->problem.dgp ? fit->problem.dgp : &gp_dgp_defaults, d->nodes,
 								 p->features != NULL);
 	d->type = d->options.inducing > 0 ? GP_DOUBLE : GP_FLOAT;
@@ -354,7 +357,7 @@ dgp_run(void *state, gp_device *dev, const gp_plan *plan)
 	training_open(d, dev);
 	train(d, d->options.steps - last);
 	estimate_moments(d, model);
-	judge(d, &fit->hidden, model);
+	judge(d, &fit->prepared, &fit->hidden, model);
 	see_all_links(fit);
 	train(d, last);
 	estimate_moments(d, model);

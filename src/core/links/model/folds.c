@@ -109,10 +109,11 @@ below(uint64_t hash, int64_t n)
 }
 
 gp_link_draws
-gp_link_draws_open(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
+gp_link_draws_open(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
+				   const gp_link_rules *rules)
 {
-	return (gp_link_draws) {.env = env,.graph = graph,.stream = gp_hash(seed ^ UNLINKED_SALT),
-		.tries = TRIES * count,.node = -1};
+	return (gp_link_draws) {.env = env,.graph = graph,.rules = rules,
+		.stream = gp_hash(seed ^ UNLINKED_SALT),.tries = TRIES * count,.node = -1};
 }
 
 bool
@@ -121,11 +122,17 @@ gp_link_draw(gp_link_draws *d, int32_t *src, int32_t *dst)
 	while (d->next < d->tries)
 	{
 		uint64_t	t = (uint64_t) d->next++;
+		uint64_t	first = gp_hash(d->stream ^ gp_hash(2 * t));
+		uint64_t	second = gp_hash(d->stream ^ gp_hash(2 * t + 1));
+		bool		across = d->rules && d->rules->order;
 
 		gp_poll(d->env, d->next, &d->next_look);
-		*src = d->node >= 0 ? d->node : below(gp_hash(d->stream ^ gp_hash(2 * t)), d->graph->nodes);
-		*dst = below(gp_hash(d->stream ^ gp_hash(2 * t + 1)), d->graph->nodes);
-		if (*src != *dst && !gp_link_exists(d->graph, *src, *dst))
+		*src = d->node >= 0 ? d->node : across ? gp_link_rules_draw_first(d->rules, first) :
+			below(first, d->graph->nodes);
+		*dst = across ? gp_link_rules_draw_second(d->rules, *src, second) :
+			below(second, d->graph->nodes);
+		if (*src != *dst && !gp_link_never(d->rules, *src, *dst) &&
+			!gp_link_exists(d->graph, *src, *dst))
 			return true;
 	}
 	return false;
@@ -133,7 +140,8 @@ gp_link_draw(gp_link_draws *d, int32_t *src, int32_t *dst)
 
 /* A sample of all pairs without a link that are not in the set: for small or dense graphs. */
 static gp_link_pairs
-list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *except)
+list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *except,
+			  const gp_link_rules *rules)
 {
 	gp_heap		s = gp_link_sample_open(env, count);
 	uint64_t	stream = gp_hash(seed ^ UNLINKED_SALT);
@@ -150,7 +158,7 @@ list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, 
 			while (k < graph->start[i + 1] && graph->col[k] < j)
 				k++;
 			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
-				gp_set_has(except, code))
+				gp_link_never(rules, (int32_t) i, (int32_t) j) || gp_set_has(except, code))
 				continue;
 			gp_heap_offer(&s, &(gp_link_keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i,
 						  (int32_t) j});
@@ -176,11 +184,11 @@ set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t 
 
 gp_link_pairs
 gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
-						const gp_link_pairs *except)
+						const gp_link_pairs *except, const gp_link_rules *rules)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, count);
 	gp_set		taken = set_of(env, graph, except, count);
-	gp_link_draws draws = gp_link_draws_open(env, graph, seed, count);
+	gp_link_draws draws = gp_link_draws_open(env, graph, seed, count, rules);
 	int32_t		src;
 	int32_t		dst;
 
@@ -196,27 +204,47 @@ gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64
 		return pairs;
 	gp_link_pairs_free(env, &pairs);
 	taken = set_of(env, graph, except, 0);
-	pairs = list_unlinked(env, graph, seed, count, &taken);
+	pairs = list_unlinked(env, graph, seed, count, &taken, rules);
 	gp_set_close(&taken);
 	return pairs;
+}
+
+/* Puts as many pairs without a link as there are behind the links of a fold. */
+static void
+add_unlinked(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
+			 const gp_link_pairs *links, gp_link_fold *fold)
+{
+	gp_link_pairs first = *links;
+	gp_link_pairs old = fold->pairs;
+	gp_link_pairs unlinked = gp_link_sample_unlinked(env, graph, fold->seed, fold->links, NULL,
+													 rules);
+
+	if (unlinked.n == 0)
+		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.", rules ?
+				 "every pair of nodes of both sides is linked already" :
+				 "every pair of nodes is linked already");
+	first.n = fold->links;
+	fold->pairs = gp_link_pairs_concat(env, &first, &unlinked);
+	gp_link_pairs_free(env, &unlinked);
+	gp_link_pairs_free(env, &old);
 }
 
 gp_link_fold
 gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden,
 				  const gp_link_pairs *gone, int64_t most)
 {
-	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
-	gp_link_pairs unlinked = gp_link_sample_unlinked(env, graph, seed, fold.links, NULL);
-	gp_link_pairs first = *hidden;
+	gp_link_fold fold = {.links = gp_min64(hidden->n, most),.seed = seed};
 
-	if (unlinked.n == 0)
-		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
-				 "every pair of nodes is linked already");
-	first.n = fold.links;
-	fold.pairs = gp_link_pairs_concat(env, &first, &unlinked);
-	gp_link_pairs_free(env, &unlinked);
+	add_unlinked(env, graph, NULL, hidden, &fold);
 	fold.graph = gp_graph_without(env, graph, gone->n, gone->src, gone->dst);
 	return fold;
+}
+
+void
+gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
+					gp_link_fold *fold)
+{
+	add_unlinked(env, graph, rules, &fold->pairs, fold);
 }
 
 /* Puts pairs into a random order. */

@@ -6,14 +6,11 @@
  */
 #include "links/links_internal.h"
 
-gp_link_prepared
-gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds)
+/* Lists the pairs of the folds, and adds them to the counts of their topology. */
+static void
+list_pairs(gp_env *env, const gp_link_fold *fold, int folds, int64_t *topology,
+		   gp_link_held *held)
 {
-	gp_link_prepared prepared = {
-		.topology = gp_alloc_zero(env, GP_LINK_TOPOLOGY_COUNTS, sizeof(int64_t))
-	};
-	gp_link_held *held = &prepared.held;
-
 	for (int f = 0; f < folds; f++)
 		held->n += fold[f].pairs.n;
 	held->row = gp_alloc_zero(env, held->n, sizeof(gp_link_row));
@@ -30,8 +27,26 @@ gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds)
 			held->linked[first + e] = e < fold[f].links;
 		}
 		held->first[held->folds] = first + fold[f].pairs.n;
-		gp_link_topology_count(env, &fold[f], prepared.topology, held->together + first);
+		gp_link_topology_count(env, &fold[f], topology, held->together + first);
 	}
+}
+
+gp_link_prepared
+gp_link_prepared_make(gp_env *env, const gp_graph *graph, gp_link_fold *fold, int folds)
+{
+	gp_link_prepared prepared = {
+		.topology = gp_alloc_zero(env, GP_LINK_TOPOLOGY_COUNTS, sizeof(int64_t))
+	};
+	int64_t		unused[GP_LINK_TOPOLOGY_COUNTS] = {0};
+
+	list_pairs(env, fold, folds, prepared.topology, &prepared.held);
+	prepared.rules = gp_link_rules_learn(env, graph, prepared.topology);
+	if (prepared.rules == NULL)
+		return prepared;
+	for (int f = 0; f < folds; f++)
+		gp_link_fold_redraw(env, graph, prepared.rules, &fold[f]);
+	gp_link_held_free(env, &prepared.held);
+	list_pairs(env, fold, folds, unused, &prepared.held);
 	return prepared;
 }
 
@@ -39,7 +54,9 @@ void
 gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared)
 {
 	gp_link_held_free(env, &prepared->held);
-	gp_free(env, prepared->topology);
+	if (prepared->rules)
+		gp_link_rules_close(env, prepared->rules);
+	gp_free_all(env, prepared->rules, prepared->topology);
 	gp_features_free(env, prepared->features);
 }
 

@@ -181,7 +181,7 @@ gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_prepar
 		model->topology = NULL;
 		model->features = NULL;
 	}
-	*prepared = (gp_link_prepared) {.topology = NULL};
+	*prepared = (gp_link_prepared) {.rules = prepared->rules};
 	return model;
 }
 

@@ -109,11 +109,11 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 /* Links and as many non-links of a graph: links first.  The graph whose links are known is full. */
 static training_pairs
 draw_training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_t seed,
-					const gp_link_pairs *except)
+					const gp_link_pairs *except, const gp_link_rules *rules)
 {
 	training_pairs t = {.links = 0};
 	gp_link_pairs links = gp_link_sample_links(env, graph, seed, LEARNT);
-	gp_link_pairs unlinked = gp_link_sample_unlinked(env, full, seed, links.n, except);
+	gp_link_pairs unlinked = gp_link_sample_unlinked(env, full, seed, links.n, except, rules);
 
 	t.links = links.n;
 	t.pairs = gp_link_pairs_concat(env, &links, &unlinked);
@@ -246,7 +246,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
 	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fit->fold);
-	fit->prepared = gp_link_prepared_make(env, fit->fold, fit->folds);
+	fit->prepared = gp_link_prepared_make(env, p->graph, fit->fold, fit->folds);
 	int64_t		nodes = gp_link_calibration_nodes(p->graph, FEWER * fit->folds);
 	gp_link_model all = {.method = GP_LINK_PAIRS,.graph = p->graph,
 		.topology = fit->prepared.topology};
@@ -258,13 +258,16 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 		fold->calibration = gp_link_calibration_pairs_make(env, &all, fold, NULL, nodes,
 														   p->seed + (uint64_t) f);
 		fold->rivals = gp_link_rivals_make(env, p->graph, fold,
-										   GP_LINK_RANKED / FEWER / fit->folds, p->seed, NULL);
-		q->learnt = draw_training_pairs(env, fold->graph, p->graph, seed + f + 1, &fold->pairs);
+										   GP_LINK_RANKED / FEWER / fit->folds, p->seed,
+										   &fit->prepared);
+		q->learnt = draw_training_pairs(env, fold->graph, p->graph, seed + f + 1, &fold->pairs,
+										fit->prepared.rules);
 		gp_link_pairs hidden = gp_link_pairs_concat(env, &fold->pairs, &fold->rivals.pairs);
 		q->others = gp_link_pairs_concat(env, &hidden, &fold->calibration.pairs);
 		gp_link_pairs_free(env, &hidden);
 	}
-	fit->pairs[fit->folds].learnt = draw_training_pairs(env, p->graph, p->graph, seed, NULL);
+	fit->pairs[fit->folds].learnt = draw_training_pairs(env, p->graph, p->graph, seed, NULL,
+															fit->prepared.rules);
 }
 
 static void *

@@ -19,11 +19,11 @@
  */
 static void
 add_rivals(gp_link_rivals *r, gp_env *env, const gp_graph *full, gp_link_search *search,
-		   uint64_t stream, int32_t node)
+		   uint64_t stream, int32_t node, const gp_link_rules *rules)
 {
 	int64_t		first = r->pairs.n;
 	int64_t		last = first + GP_LINK_RIVALS;
-	gp_link_draws draws = gp_link_draws_open(env, full, stream, GP_LINK_RIVALS);
+	gp_link_draws draws = gp_link_draws_open(env, full, stream, GP_LINK_RIVALS, rules);
 	int32_t    *found;
 	int64_t		unlinked = gp_link_draw_unlinked(full, search, stream, node, GP_LINK_RIVALS,
 												 &found);
@@ -67,14 +67,14 @@ count_common(gp_env *env, const gp_csr *a, gp_link_rivals *r)
 
 gp_link_rivals
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links,
-					uint64_t seed, const int64_t *topology)
+					uint64_t seed, const gp_link_prepared *prepared)
 {
 	gp_link_rivals r = {.links = gp_min64(links, fold->links)};
 	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, NULL,
 												 GP_CANDIDATES_THREE_HOPS);
 
-	if (topology)
-		gp_link_search_learn(search, gp_link_topology_read(topology), false);
+	if (prepared)
+		gp_link_search_learn(search, gp_link_topology_read(prepared->topology), false);
 	r.first = gp_alloc_zero(env, r.links + 1, sizeof(int64_t));
 	r.pairs = gp_link_pairs_create(env, r.links * (1 + gp_min64(GP_LINK_RIVALS, full->nodes)));
 	for (int64_t e = 0; e < r.links; e++)
@@ -85,7 +85,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 		env->check_interrupts(env);
 		gp_link_pairs_add(&r.pairs, node, other);
 		add_rivals(&r, env, full, search, gp_hash(gp_hash(seed ^ RIVALS_SALT) + (uint64_t) e),
-				   node);
+				   node, prepared ? prepared->rules : NULL);
 		r.first[e + 1] = r.pairs.n;
 	}
 	count_common(env, gp_link_search_pattern(search), &r);
@@ -94,13 +94,16 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 }
 
 gp_link_pairs
-gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed)
+gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed,
+					  const gp_link_rules *rules)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, fold->links);
 	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, NULL,
 												 GP_CANDIDATES_THREE_HOPS);
 	int32_t    *found;
 
+	if (rules)
+		gp_link_search_learn(search, rules->topology, false);
 	for (int64_t e = 0; e < fold->links; e++)
 	{
 		int32_t		other;

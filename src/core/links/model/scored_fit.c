@@ -46,14 +46,16 @@ add_pairs(gp_link_scored_pairs *s, gp_link_scored_kind kind, const gp_link_pairs
  * More pairs without a link, from an end of each random one: the scores of its column are there.
  */
 static gp_link_pairs
-more_random_pairs(gp_env *env, const gp_graph *graph, const gp_link_fold *fold, uint64_t seed)
+more_random_pairs(gp_env *env, const gp_graph *graph, const gp_link_fold *fold, uint64_t seed,
+				  const gp_link_rules *rules)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, MORE * (fold->pairs.n - fold->links));
 
 	for (int64_t e = fold->links; e < fold->pairs.n; e++)
 	{
 		gp_link_draws draws = gp_link_draws_open(env, graph,
-												 gp_hash(seed ^ MORE_SALT) + (uint64_t) e, MORE);
+												 gp_hash(seed ^ MORE_SALT) + (uint64_t) e, MORE,
+												 rules);
 		int32_t		node;
 		int32_t		other;
 
@@ -76,11 +78,12 @@ fill_fold(gp_link_scored_fit *r, int f)
 	int64_t		room = f < r->calibrated ?
 		gp_link_calibration_pairs_most(fold, r->calibration_nodes) : 0;
 	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
-	gp_link_pairs other = r->prepared.features ? more_random_pairs(env, graph, fold, seed) :
-		gp_link_hop_negatives(env, graph, fold, seed);
+	gp_link_pairs other = r->prepared.features ?
+		more_random_pairs(env, graph, fold, seed, r->prepared.rules) :
+		gp_link_hop_negatives(env, graph, fold, seed, r->prepared.rules);
 
 	fold->rivals = gp_link_rivals_make(env, graph, fold, GP_LINK_RANKED / r->folds,
-									   r->problem->seed, r->prepared.topology);
+									   r->problem->seed, &r->prepared);
 	room += fold->pairs.n + other.n + fold->rivals.pairs.n;
 	s->pairs = gp_link_pairs_create(env, room);
 	add_pairs(s, GP_SCORED_LINKS, &fold->pairs, 0, fold->links);
@@ -291,7 +294,7 @@ gp_link_scored_hide(gp_link_scored_fit *r)
 	gp_power_refuse(env, r->problem->program);
 	r->folds = gp_link_folds_make(env, r->problem->graph, r->problem->seed, r->fold);
 	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
-	r->prepared = gp_link_prepared_make(env, r->fold, r->folds);
+	r->prepared = gp_link_prepared_make(env, r->problem->graph, r->fold, r->folds);
 }
 
 void

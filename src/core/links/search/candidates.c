@@ -34,9 +34,7 @@ struct gp_link_search
 	uint64_t   *hub;			/* degree and number of the node's hubs */
 	gp_link_tables tables;
 	/* what was learnt; all false and NULL before */
-	gp_link_topology topology;
-	gp_link_sides sides;		/* when it is two-sided */
-	bool	   *ends;			/* nodes that links lead to, where only these are candidates */
+	gp_link_rules rules;
 	int64_t		targets;		/* nodes that alone are candidates, where target is set */
 	const int32_t *target;
 	bool		features;		/* the kernel tells nodes without a path between them apart */
@@ -92,12 +90,8 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 void
 gp_link_search_learn(gp_link_search *s, gp_link_topology topology, bool features)
 {
-	s->topology = topology;
 	s->features = features;
-	if (topology.two_sided)
-		s->sides = gp_link_sides_find(s->env, s->neighbours);
-	if (topology.ends)
-		s->ends = gp_link_ends_find(s->env, s->graph);
+	s->rules = gp_link_rules_open(s->env, s->graph, s->neighbours, topology);
 }
 
 void
@@ -112,8 +106,7 @@ gp_link_search_close(gp_link_search *s)
 {
 	gp_env	   *env = s->env;
 
-	gp_link_sides_free(env, &s->sides);
-	gp_free(env, s->ends);
+	gp_link_rules_close(env, &s->rules);
 	gp_link_tables_free(env, &s->tables);
 	gp_csr_free(env, s->own);
 	gp_link_search_twin_free(env, s);
@@ -250,18 +243,7 @@ two_hops(gp_link_search *s, int32_t node)
 static inline bool
 has_side(const gp_link_search *s, int32_t node)
 {
-	return s->topology.two_sided && s->sides.side[node] != GP_LINK_NO_SIDE;
-}
-
-/* True for a pair that is never a link. */
-static inline bool
-never_linked(const gp_link_search *s, int32_t node, int32_t other)
-{
-	const gp_graph *g = s->graph;
-
-	if (has_side(s, node) && gp_link_same_side(&s->sides, node, other))
-		return true;
-	return s->ends && !s->ends[other] && g->start[other + 1] > g->start[other];
+	return s->rules.topology.two_sided && s->rules.sides.side[node] != GP_LINK_NO_SIDE;
 }
 
 /*
@@ -274,7 +256,7 @@ found_few(const gp_link_search *s, int32_t node)
 	int64_t		n = 0;
 
 	for (int64_t k = 0; k < s->found && n < FEW; k++)
-		n += !never_linked(s, node, s->out[k]);
+		n += !gp_link_never_to(&s->rules, node, s->out[k]);
 	return n < FEW;
 }
 
@@ -284,10 +266,10 @@ drop_never(gp_link_search *s, int32_t node)
 {
 	int64_t		n = 0;
 
-	if (!s->topology.two_sided && !s->ends)
+	if (!s->rules.topology.two_sided && !s->rules.topology.ends)
 		return;
 	for (int64_t k = 0; k < s->found; k++)
-		if (never_linked(s, node, s->out[k]))
+		if (gp_link_never_to(&s->rules, node, s->out[k]))
 			gp_link_mark(&s->marks, s->out[k], GP_MARK_NEVER);
 		else
 			s->out[n++] = s->out[k];
@@ -302,17 +284,18 @@ drop_never(gp_link_search *s, int32_t node)
 static void
 behind_nearest(gp_link_search *s, int32_t node)
 {
+	const gp_link_sides *sides = &s->rules.sides;
 	gp_link_nearest best;
 
 	count_work(s, gp_link_nearest_find(&s->tables, &s->marks, node, &best));
 	for (int k = 0; k < best.n && left(s) > 0; k++)
 	{
 		int32_t		other = (int32_t) (best.key[k] & UINT32_MAX);
-		bool		joined = s->sides.component[other] == s->sides.component[node];
+		bool		joined = sides->component[other] == sides->component[node];
 
 		if (!joined && !s->features)
 			continue;
-		if (joined && s->sides.side[other] != s->sides.side[node])
+		if (joined && sides->side[other] != sides->side[node])
 			take(s, other);
 		else
 			walk_part(s, node, other, HUB_DEGREE);
@@ -333,7 +316,7 @@ behind_found(gp_link_search *s, int32_t node, int64_t n)
 	{
 		int32_t		middle = s->out[(first + k) % n];
 
-		if (has_side(s, node) ? gp_link_same_side(&s->sides, node, middle) :
+		if (has_side(s, node) ? gp_link_same_side(&s->rules.sides, node, middle) :
 			degree(s, middle) <= HUB_DEGREE)
 			walk_part(s, node, middle, HUB_DEGREE);
 	}
@@ -398,8 +381,7 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 		gp_sort_columns(s->env, out, s->found);
 		return s->found;
 	}
-	if (s->topology.starts && degree(s, node) > 0 &&
-		s->graph->start[node + 1] == s->graph->start[node])
+	if (gp_link_starts_none(&s->rules, node))
 		return 0;
 	if (s->candidates == GP_CANDIDATES_ALL)
 	{
@@ -424,7 +406,7 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 		/* Three steps where that is to be, and the nearest in the kernel. */
 		gp_link_nearest best;
 
-		if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->topology.three ||
+		if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->rules.topology.three ||
 			(s->candidates == GP_CANDIDATES_AUTO && found_few(s, node)))
 			behind_found(s, node, n);
 		count_work(s, gp_link_nearest_find(&s->tables, &s->marks, node, &best));

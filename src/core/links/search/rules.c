@@ -1,0 +1,106 @@
+/*
+ * rules.c - pairs that are never linked, by what hidden links say, and draws of the others.
+ *
+ * Where links lead from side to side most random pairs may lie within one side, such as two
+ * patients, and tell nothing: no search proposes them.  So nodes stand in the order of their sides,
+ * and what a node may be linked with is all of that order but the range of its own side.
+ */
+#include "links/links_internal.h"
+
+gp_link_rules
+gp_link_rules_open(gp_env *env, const gp_graph *graph, const gp_csr *a, gp_link_topology topology)
+{
+	gp_link_rules r = {.graph = graph,.topology = topology};
+
+	if (topology.two_sided)
+		r.sides = gp_link_sides_find(env, a);
+	if (topology.starts || topology.ends)
+		r.ends = gp_link_ends_find(env, graph);
+	return r;
+}
+
+void
+gp_link_rules_close(gp_env *env, gp_link_rules *r)
+{
+	gp_link_sides_free(env, &r->sides);
+	gp_free_all(env, r->ends, r->order, r->own, r->before);
+	memset(r, 0, sizeof(*r));
+}
+
+/* Orders the nodes by their sides; those of no side stand each for itself. */
+static void
+order_by_sides(gp_env *env, gp_link_rules *r)
+{
+	const gp_link_sides *s = &r->sides;
+	int64_t		n = r->graph->nodes;
+	int64_t    *key = gp_alloc_array(env, n, sizeof(int64_t));
+
+	r->order = gp_alloc_array(env, n, sizeof(int32_t));
+	r->own = gp_alloc_array(env, n, sizeof(gp_link_range));
+	r->before = gp_alloc_zero(env, n + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < n; i++)
+		key[i] = (2 * (int64_t) s->component[i] + (s->side[i] == 1)) << 32 | i;
+	gp_sort(env, key, n, sizeof(int64_t), gp_compare_int64, NULL);
+	for (int64_t from = 0, to; from < n; from = to)
+	{
+		bool		sided = s->side[key[from] & INT32_MAX] != GP_LINK_NO_SIDE;
+
+		for (to = from + 1; sided && to < n && key[to] >> 32 == key[from] >> 32;)
+			to++;
+		for (int64_t k = from; k < to; k++)
+		{
+			r->order[k] = (int32_t) (key[k] & INT32_MAX);
+			r->own[r->order[k]] = (gp_link_range) {(int32_t) from, (int32_t) to};
+			r->before[k + 1] = r->before[k] + n - (to - from);
+		}
+	}
+	gp_free(env, key);
+}
+
+gp_link_rules *
+gp_link_rules_learn(gp_env *env, const gp_graph *graph, const int64_t *count)
+{
+	gp_link_topology topology = gp_link_topology_read(count);
+	gp_link_rules *r;
+	gp_csr	   *a;
+
+	/* Links from many nodes to others that have none have two sides, too. */
+	if (!topology.two_sided && !(topology.starts && topology.ends))
+		return NULL;
+	r = gp_alloc_zero(env, 1, sizeof(gp_link_rules));
+	a = gp_graph_symmetric(env, graph);
+	*r = gp_link_rules_open(env, graph, a, topology);
+	gp_csr_free(env, a);
+	if (topology.two_sided)
+		order_by_sides(env, r);
+	return r;
+}
+
+int32_t
+gp_link_rules_draw_first(const gp_link_rules *r, uint64_t hash)
+{
+	int64_t		low = 0;
+	int64_t		high = r->graph->nodes;
+	int64_t		at = r->before[high] > 0 ? (int64_t) (hash % (uint64_t) r->before[high]) : 0;
+
+	while (low + 1 < high)
+	{
+		int64_t		middle = (low + high) / 2;
+
+		if (r->before[middle] <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return r->order[low];
+}
+
+int32_t
+gp_link_rules_draw_second(const gp_link_rules *r, int32_t first, uint64_t hash)
+{
+	gp_link_range own = r->own[first];
+	int64_t		others = r->graph->nodes - (own.last - own.first);
+	int64_t		at = others > 0 ? (int64_t) (hash % (uint64_t) others) : own.first;
+
+	return r->order[others > 0 && at >= own.first ? at + own.last - own.first : at];
+}
