@@ -396,6 +396,25 @@ SELECT gp_create_task('lapses', 'members', 'members', horizon => '60 days', ever
     target => 'NOT EXISTS (SELECT FROM leaks_test.stays s WHERE s.badge = e.id AND s.at > t + horizon - interval ''3 days'' AND s.at <= t + horizon)');
 SELECT loo_score < 0.1 AS blind FROM gp_fit('lapses', landmarks => 100);
 SELECT col, encoding FROM gp_columns('members') WHERE tab = 'members'::regclass;
+-- Nor does a tier of how many rows of some kind came lately, whatever their sums are; what drives the number of rows, however exactly, is kept
+CREATE TABLE wards (id integer PRIMARY KEY, risk text, rhythm text);
+CREATE TABLE alarms (ward integer NOT NULL REFERENCES wards, at timestamptz NOT NULL, kind text, load double precision DEFAULT 1e308);
+INSERT INTO wards SELECT i, NULL, CASE WHEN i % 2 = 0 THEN 'weekly' ELSE 'fortnightly' END FROM generate_series(1, 300) AS i;
+INSERT INTO alarms SELECT id, '2024-01-01'::timestamptz + day * interval '1 day', CASE WHEN hashint4(1000 * id + day) % 3 = 0 THEN 'urgent' ELSE 'test' END
+FROM wards, LATERAL generate_series(id % 14, 420, CASE rhythm WHEN 'weekly' THEN 7 ELSE 14 END) AS day;
+UPDATE wards AS w SET risk = (SELECT CASE WHEN count(*) > 6 THEN 'high' WHEN count(*) > 3 THEN 'some' ELSE 'low' END FROM alarms WHERE ward = w.id AND kind = 'urgent' AND at > '2024-08-26');
+SELECT gp_create_graph('guarded', tables => '{wards,alarms}');
+SELECT gp_create_task('urgent', 'guarded', 'wards', horizon => '28 days', every => '14 days', since => '2024-09-01',
+    target => '(SELECT count(*) FROM leaks_test.alarms a WHERE a.ward = e.id AND a.kind = ''urgent'' AND a.at > t AND a.at <= t + horizon) / (SELECT 1.0 * count(*) FROM leaks_test.alarms a WHERE a.ward = e.id AND a.at > t AND a.at <= t + horizon)');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('urgent', landmarks => 100);
+SELECT col, encoding FROM gp_columns('guarded') WHERE tab = 'wards'::regclass;
+-- A time that was booked is not that of the row which came of it
+CREATE TABLE booked (id integer PRIMARY KEY, at timestamptz NOT NULL, planned timestamptz NOT NULL);
+CREATE TABLE visited (booking integer NOT NULL REFERENCES booked, at timestamptz NOT NULL);
+INSERT INTO booked SELECT i, '2024-01-01'::timestamptz + i * interval '8 hours', '2024-01-11'::timestamptz + i * interval '8 hours' FROM generate_series(1, 300) AS i;
+INSERT INTO visited SELECT id, planned FROM booked WHERE id % 4 > 0 AND id < 270;
+SELECT gp_create_graph('visited', tables => '{booked,visited}', times => '{"booked": "at"}');
+SELECT note FROM gp_columns('visited') WHERE col = 'planned';
 -- What says when all rows came, or at whose rows all ended at once, is kept
 CREATE TABLE sensors (id integer PRIMARY KEY, series text, site text);
 CREATE TABLE readings (sensor integer NOT NULL REFERENCES sensors, at timestamptz NOT NULL);
@@ -467,7 +486,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'rooms', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors', 'tickets');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'rooms', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets', 'loans', 'jobs', 'bids', 'seats', 'dues', 'wares', 'members', 'sensors', 'tickets', 'guarded', 'visited');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

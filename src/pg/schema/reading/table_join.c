@@ -352,13 +352,12 @@ rollup_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of,
 	u->ncells++;
 }
 
-/* As avg() has it, in a quarter of its time; of numbers that are all the same, none */
+/* As avg() has it, in a quarter of its time */
 #define MEAN "sum(%1$s) OPERATOR(pg_catalog./) count(%1$s)"
-#define MEAN_OF_DIFFERENT "CASE WHEN min(%1$s) OPERATOR(pg_catalog.<) max(%1$s) THEN " MEAN " END"
 
 /* Adds the cells that aggregate the numbers of a joined table. */
 static void
-rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, const char *mean, bool sums)
+rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, bool sums)
 {
 	for (int i = 0; i < p->ncells && u->ncells < GP_ENCODED_LIST - 2; i++)
 	{
@@ -367,7 +366,7 @@ rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, const char *
 
 		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
-		rollup_cell(u, list, c, psprintf(mean, number));
+		rollup_cell(u, list, c, psprintf(MEAN, number));
 		if (sums)
 			rollup_cell(u, list, c, psprintf("sum(%s)", number));
 	}
@@ -432,7 +431,7 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 	else
 		rollup_number(s, u, &list);
 	for (int i = 0; i < j->njoined && !u->timed; i++)
-		rollup_row(u, &list, &j->joined[i], MEAN, i == 0);
+		rollup_row(u, &list, &j->joined[i], i == 0);
 	u->select = list.data;
 	u->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
 						 j->visible.len > 0 && parent->time >= 0
@@ -506,8 +505,46 @@ add_rollup(gnngp_join *j, const gnngp_rollup *u, int encoding, const char *alias
 		.visible = -1,.ncells = u->ncells,.cell = u->cell});
 }
 
+/* Adds a list of what some cell of all children is, as numbers; NaN: nothing. */
+static void
+list_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of, const char *number)
+{
+	rollup_cell(u, list, of, psprintf("array_agg(coalesce(%s, 'NaN'))", number));
+	u->cell[u->ncells - 1].type = (gnngp_cell_type) {of->type.kind, FLOAT8ARRAYOID, ""};
+}
+
+/* Adds lists of what children are: numbers, and perhaps words and keys, as hashes. */
+static void
+list_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, bool words)
+{
+	for (int i = 0; i < p->ncells && u->ncells < GNNGP_MOST_LISTED; i++)
+	{
+		const gnngp_cell_source *c = &p->cell[i];
+		char	   *cell = psprintf("%s.%s", p->alias, c->expression);
+
+		if (c->type.kind == GP_CELL_NUMBER || c->type.kind == GP_CELL_INTEGER)
+			list_cell(u, list, c, psprintf("(%s)::pg_catalog.float8", cell));
+		else if (words && (c->type.kind == GP_CELL_WORD ||
+						   (p->level == 0 && c->type.kind == GP_CELL_CATEGORY_KEY)))
+			list_cell(u, list, c, psprintf("pg_catalog.hashtext(%s)::pg_catalog.float8", cell));
+	}
+}
+
+/* Joins what children refer to, but no rows of the table whose children they are. */
+static void
+join_beside(gnngp_join *d, int but)
+{
+	const gnngp_schema *s = d->schema;
+
+	for (int r = 0; r < s->nrelations; r++)
+		if (s->relation[r].child == d->table &&
+			s->relation[r].parent != s->relation[but].parent &&
+			gnngp_join_parent(d, r) == NULL && has_room(d, 0))
+			(void) join_parent(d, r, d->root, NULL, 1);
+}
+
 int
-gnngp_join_totals(gnngp_join *j, int relation, int farther)
+gnngp_join_totals(gnngp_join *j, int relation, int farther, bool all, int *own)
 {
 	gnngp_rollup u;
 	StringInfoData list;
@@ -523,8 +560,15 @@ gnngp_join_totals(gnngp_join *j, int relation, int farther)
 		return -1;
 	if (time == NULL)
 		time = psprintf("greatest(%s)", d->visible.data);
-	rollup_number(j->schema, &u, &list);
-	rollup_row(&u, &list, &d->joined[0], MEAN_OF_DIFFERENT, true);
+	if (farther < 0 && all)
+		join_beside(d, relation);
+	list_cell(&u, &list, &(gnngp_cell_source) {.type.kind = GP_CELL_LIST,.table = d->table},
+			  psprintf("pg_catalog.date_part('epoch', %s)", time));
+	for (int i = 0; i < (all ? d->njoined : 1); i++)
+	{
+		list_row(&u, &list, &d->joined[i], all);
+		*own = i == 0 ? u.ncells : *own;
+	}
 	appendStringInfo(&list, ", min(%s) AS u, max(%s) AS v", time, time);
 	u.select = list.data;
 	u.tables = psprintf("%s d%s", j->schema->table[d->table].table.quoted, d->tables.data);

@@ -111,12 +111,14 @@ extern void gnngp_join_rollups(gnngp_join *j);
 extern void gnngp_join_rollup(gnngp_join *j, int rollup);
 
 /*
- * Adds how many children a row has by a relation, or what refers to these by a farther one (-1:
- * none), the sum of each number of theirs, and the mean where it differs, whatever their times.
- * Returns the query's column of the time of the last one, before which that of the first stands;
- * -1: they have none, and nothing is added.
+ * Adds lists of a row's children by a relation, or of what refers to these by a farther one (-1:
+ * none), whatever their times: when they were, in seconds, and their numbers; or all columns, also
+ * those of what they refer to, words as hashes.  The first lists are their own.  Returns the
+ * query's column of the time of the last one, before which that of the first stands; -1: they have
+ * none, and nothing is added.
  */
-extern int	gnngp_join_totals(gnngp_join *j, int relation, int farther);
+#define GNNGP_MOST_LISTED 32	/* columns of children, at most */
+extern int	gnngp_join_totals(gnngp_join *j, int relation, int farther, bool all, int *own);
 
 /*
  * What is joined from here on counts only where it is there at the latest time of the rows so far:

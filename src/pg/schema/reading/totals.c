@@ -7,14 +7,16 @@
  * whose facts are not later than themselves show nothing: there such a column is known with its
  * row.
  *
- * A number that the facts copy, as a payment does the total of its order and a line the price of
- * its product, or that they add up to in the end, as guests who arrive and instalments do, equals
- * them, too.  It is there before them: rows that have none yet tell the two apart.  Where these
- * have nothing, a column that is rounded, or some part of a total, comes from there as well.
+ * What the facts copy, as a payment does the total of its order, a line the price of its product
+ * and a visit the time that was booked, or add up to in the end, as guests who arrive and
+ * instalments do, equals them, too.  It is there before them: rows that have none yet tell the two
+ * apart.  Where these have nothing, a column that is rounded, or some part of a total, comes from
+ * there as well.
  *
  * So does a status that changes when no facts came for a while: all that have it have had none
  * since some time, and nearly all others have.  That of a period, or of a site that closed, was
  * there before: the first facts tell it as well as the last ones, or these end at one time.
+ * Categories that follow from counts and sums are found in tiers.c.
  */
 #include "postgres.h"
 
@@ -22,7 +24,9 @@
 
 #include "core/base/sort.h"
 #include "pg/server/server.h"
-#include "table_join.h"
+#include "tiers.h"
+#include "utils/array.h"
+#include "utils/timestamp.h"
 
 #define SAMPLED_ROWS 5000		/* of a table of twice as many about so many are looked at, */
 #define SAMPLED_FACTS 200000	/* or fewer, which have about so many facts, */
@@ -33,10 +37,11 @@
 #define ALIKE 1e-5				/* relative difference of sums, of single precision, */
 #define ROUNDED 0.04			/* and of shares of them that are rounded, */
 #define FEWEST_UNITS (2.0 / ROUNDED)	/* integers from this number on */
-#define MOST_DATED (4 * SAMPLED_ROWS)	/* rows whose times are kept, where no sample bounds them */
+#define MOST_KEPT (10 * SAMPLED_FACTS)	/* numbers of rows and facts, where no sample bounds them */
+#define UNIX_TO_2000 ((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY)
 #define AT_ONCE (1.0 / 86400)	/* days: facts that are written with their row */
-#define MOST_VALUES 16			/* of a status */
-#define FEWEST_HOLDERS 20		/* of one of them, and rows without it */
+#define MOST_SINGLE 1.0			/* facts of a row, where these are no history that tiers tell */
+#define FEWEST_HOLDERS 20		/* of a status, and rows without it */
 #define LAST_WRONG 0.05			/* share of these on the wrong side of a last time, */
 #define FIRST_WRONG 0.3			/* and of a first one that does not tell it */
 
@@ -45,13 +50,6 @@
  * whether it is a share, and those of the same share as the row before.
  */
 enum {SEVERAL, ONE, TELLING, SHARE, NOTED};
-
-/* A row with its facts' first and last time, in days, and what its columns hold as categories. */
-typedef struct dated_row
-{
-	double		time[2];
-	uint64		word[FLEXIBLE_ARRAY_MEMBER];
-} dated_row;
 
 /* A comparison of the columns of a table with the totals of one relation. */
 typedef struct comparison
@@ -62,10 +60,13 @@ typedef struct comparison
 	const char *name;
 	const char **of;			/* what is found: of each column the name */
 	const gnngp_joined *row;
-	const gnngp_joined *total;
+	const gnngp_joined *fact;	/* lists of what facts are, */
+	bool		tiers;			/* are looked for: all lists are read */
+	const double **list;		/* of the row that is read */
+	int			own;			/* so many of columns of their own, the times included */
 	int			known;			/* the query's column of the time of the row */
 	int			last;			/* and of the last fact */
-	int			ntotals;		/* the last one is that time */
+	int			ntotals;		/* the first is their number, the last one that time */
 	double	   *former;			/* values and totals of the row before */
 	/* By total and what is noted: rows that differ from the row before.  Of these those whose
 	 * column is that, by column. */
@@ -74,8 +75,9 @@ typedef struct comparison
 	int64		nwithout;		/* rows without facts, */
 	int64	   *nothing;		/* and of these those that have nothing in a column */
 	MemoryContext context;		/* of what is kept of rows: */
-	List	   *dated;			/* one in stride of those with facts */
-	int64		ndated;
+	List	   *kept;			/* one in stride, */
+	int64		nkept;			/* so many numbers of theirs */
+	int64		nrows;
 	int64		stride;
 } comparison;
 
@@ -102,19 +104,47 @@ is_compared(const gnngp_cell_source *cell)
 	return !cell->target && !cell->known && cell->relation < 0;
 }
 
+/* Reads the lists of a row's facts, in c->list; returns their length. */
+static int
+read_lists(comparison *c, const Datum *values, const bool *nulls)
+{
+	int			n = 0;
+
+	for (int k = 0; k < c->fact->ncells && !nulls[c->fact->first]; k++)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(values[c->fact->first + k]);
+
+		n = ARR_DIMS(array)[0];
+		c->list[k] = (const double *) ((char *) array + ARR_OVERHEAD_NONULLS(1));
+	}
+	return n;
+}
+
+/* The numbers that are kept of a row. */
+static int64
+numbers_kept(const comparison *c, int nfacts)
+{
+	return (int64) c->row->ncells + (int64) nfacts * c->fact->ncells;
+}
+
 static double
 days_of(const Datum *values, const bool *nulls, int column)
 {
 	return (double) gnngp_time_of(values[column], nulls[column]) / GP_TIME_DAY;
 }
 
-/* Notes which columns of a row without facts have nothing either. */
+/*
+ * Notes which columns of a row without facts have nothing either: no number or 0, no time or that
+ * of the row; without a time of rows any time may be that.
+ */
 static void
-note_without(comparison *c, const double *x)
+note_without(comparison *c, const double *x, double known)
 {
 	c->nwithout++;
 	for (int i = 0; i < c->row->ncells; i++)
-		c->nothing[i] += isnan(x[i]) || x[i] == 0.0;
+		c->nothing[i] += isnan(x[i]) || x[i] == 0.0 ||
+			(c->row->cell[i].type.kind == GP_CELL_TIME &&
+			 (c->row->visible < 0 || x[i] < known + 1.0));
 }
 
 /* The least number that shows a share, though it is rounded. */
@@ -168,33 +198,48 @@ note_totals(comparison *c, const double *x, const double *total)
 
 /* Drops every second one of the rows that are kept. */
 static void
-halve_dated(comparison *c)
+halve_kept(comparison *c)
 {
 	List	   *half = NIL;
 
-	for (int i = 0; i < list_length(c->dated); i++)
+	c->nkept = 0;
+	for (int i = 0; i < list_length(c->kept); i++)
+	{
+		gnngp_history *row = list_nth(c->kept, i);
+
 		if (i % 2 == 0)
-			half = lappend(half, list_nth(c->dated, i));
-		else
-			pfree(list_nth(c->dated, i));
-	list_free(c->dated);
-	c->dated = half;
+		{
+			half = lappend(half, row);
+			c->nkept += numbers_kept(c, row->nfacts);
+			continue;
+		}
+		pfree(row->fact);
+		pfree(row);
+	}
+	list_free(c->kept);
+	c->kept = half;
 	c->stride *= 2;
 }
 
-/* Keeps the times of a row's facts, and its categories. */
+/* Keeps a row's facts, and its categories. */
 static void
-note_dates(comparison *c, const Datum *values, const bool *nulls)
+keep_row(comparison *c, const Datum *values, const bool *nulls, bool later, int nfacts)
 {
 	const gnngp_joined *p = c->row;
 
-	if (c->ndated++ % c->stride != 0)
+	if (c->nrows++ % c->stride != 0)
 		return;
 	MemoryContext old = MemoryContextSwitchTo(c->context);
-	dated_row  *row = palloc(offsetof(dated_row, word) + sizeof(uint64) * p->ncells);
+	gnngp_history *row = palloc(offsetof(gnngp_history, word) + sizeof(uint64) * p->ncells);
 
+	*row = (gnngp_history) {.later = later,.nfacts = nfacts,
+		.fact = palloc(sizeof(double) * Max(nfacts * c->fact->ncells, 1))};
 	for (int k = 0; k < 2; k++)
 		row->time[k] = days_of(values, nulls, c->last - 1 + k);
+	for (int k = 0; k < c->fact->ncells && nfacts > 0; k++)
+		memcpy(row->fact + (size_t) k * nfacts, c->list[k], sizeof(double) * nfacts);
+	for (int j = 0; j < nfacts; j++)
+		row->fact[j] = (row->fact[j] - UNIX_TO_2000) / SECS_PER_DAY;
 	for (int i = 0; i < p->ncells; i++)
 	{
 		gp_cell		cell = {.null = true};
@@ -203,10 +248,40 @@ note_dates(comparison *c, const Datum *values, const bool *nulls)
 			gnngp_read_cell(&p->cell[i].type, values[p->first + i], nulls[p->first + i], &cell);
 		row->word[i] = gp_category_of_cell(p->cell[i].type.kind, &cell);
 	}
-	c->dated = lappend(c->dated, row);
-	if (list_length(c->dated) == MOST_DATED)
-		halve_dated(c);
+	c->kept = lappend(c->kept, row);
+	c->nkept += numbers_kept(c, nfacts);
+	if (c->nkept >= MOST_KEPT && list_length(c->kept) > FEWEST_SAMPLED)
+		halve_kept(c);
 	MemoryContextSwitchTo(old);
+}
+
+/* The number, means and sums of a row's facts.  What is the same in all is no mean of theirs. */
+static void
+add_up(const comparison *c, int nfacts, double *total)
+{
+	total[0] = nfacts > 0 ? nfacts : NAN;
+	for (int k = 1, n = 1; k < c->own; k++)
+	{
+		if (!is_quantity(c->fact->cell[k].type.kind))
+			continue;
+		const double *x = c->list[k];
+		double		sum = 0.0;
+		double		least = INFINITY;
+		double		most = -INFINITY;
+		int			present = 0;
+
+		for (int j = 0; j < nfacts; j++)
+		{
+			if (isnan(x[j]))
+				continue;
+			present++;
+			sum += x[j];
+			least = fmin(least, x[j]);
+			most = fmax(most, x[j]);
+		}
+		total[n++] = least < most && isfinite(sum) ? sum / present : NAN;
+		total[n++] = present > 0 && isfinite(sum) ? sum : NAN;
+	}
 }
 
 static void
@@ -215,22 +290,21 @@ compare_row(void *state, const Datum *values, const bool *nulls)
 	comparison *c = state;
 	double	   *x = palloc(sizeof(double) * (c->row->ncells + c->ntotals));
 	double	   *total = x + c->row->ncells;
+	int			nfacts = read_lists(c, values, nulls);
+	double		known = days_of(values, nulls, c->known);
+	bool		later = nfacts > 0 && days_of(values, nulls, c->last) > known + AT_ONCE;
 
 	for (int i = 0; i < c->row->ncells; i++)
 		x[i] = is_compared(&c->row->cell[i]) && is_quantity(c->row->cell[i].type.kind) ?
 			number_of(&c->row->cell[i].type, values[c->row->first + i],
 					  nulls[c->row->first + i]) : NAN;
-	for (int k = 0; k < c->ntotals - 1; k++)
-		total[k] = number_of(&c->total->cell[k].type, values[c->total->first + k],
-							 nulls[c->total->first + k]);
+	add_up(c, nfacts, total);
 	total[c->ntotals - 1] = days_of(values, nulls, c->last);
-	if (isnan(total[0]))
-		note_without(c, x);
-	else if (total[c->ntotals - 1] > days_of(values, nulls, c->known) + AT_ONCE)
-	{
+	if (nfacts == 0)
+		note_without(c, x, known);
+	else if (later)
 		note_totals(c, x, total);
-		note_dates(c, values, nulls);
-	}
+	keep_row(c, values, nulls, later, nfacts);
 	pfree(x);
 }
 
@@ -247,7 +321,7 @@ is_total(const comparison *c, int column, int k)
 	bool		comes = nothing && c->nwithout >= FEWEST_ROWS;
 	int64		n = rows[SEVERAL] + (comes ? rows[ONE] : 0);
 
-	if (!nothing && c->nwithout >= FEWEST_WITHOUT && k < c->ntotals - 1)
+	if (!nothing && c->nwithout >= FEWEST_WITHOUT)
 		return false;
 	if (comes && equal[TELLING] >= FEWEST_ROWS &&
 		(double) equal[SHARE] >= EQUAL * (double) equal[TELLING])
@@ -258,12 +332,11 @@ is_total(const comparison *c, int column, int k)
 
 /* ---- statuses that follow from the last fact ---- */
 
-/* In order of their first (0) or last (1) time */
 static int
 compare_dated(const void *a, const void *b, void *which)
 {
-	return gp_compare_double(&(*(dated_row *const *) a)->time[*(int *) which],
-							 &(*(dated_row *const *) b)->time[*(int *) which], NULL);
+	return gp_compare_double(&(*(gnngp_history *const *) a)->time[*(int *) which],
+							 &(*(gnngp_history *const *) b)->time[*(int *) which], NULL);
 }
 
 /*
@@ -271,7 +344,7 @@ compare_dated(const void *a, const void *b, void *which)
  * far as that can be; returns the share of the fewer of both that are on the wrong side.
  */
 static double
-wrong_share(dated_row **row, int n, int column, uint64 value, int holders, int *cut)
+wrong_share(gnngp_history **row, int n, int column, uint64 value, int holders, int *cut)
 {
 	int			before = 0;
 	int			fewest = Min(holders, n - holders);
@@ -294,7 +367,7 @@ wrong_share(dated_row **row, int n, int column, uint64 value, int holders, int *
 
 /* True where the older rows of a cut end one by one, and not at one time long before the others. */
 static bool
-end_one_by_one(dated_row **row, int n, int cut)
+end_one_by_one(gnngp_history **row, int n, int cut)
 {
 	double		most = row[cut * 9 / 10]->time[1];
 
@@ -303,7 +376,7 @@ end_one_by_one(dated_row **row, int n, int cut)
 
 /* The values of a column, if they are few. */
 static int
-values_of(dated_row **row, int n, int column, uint64 *value, int *holders)
+values_of(gnngp_history **row, int n, int column, uint64 *value, int *holders)
 {
 	int			values = 0;
 
@@ -313,7 +386,7 @@ values_of(dated_row **row, int n, int column, uint64 *value, int *holders)
 
 		while (v < values && value[v] != row[i]->word[column])
 			v++;
-		if (v == MOST_VALUES)
+		if (v == GNNGP_MOST_VALUES)
 			return 0;
 		if (v == values)
 		{
@@ -327,10 +400,10 @@ values_of(dated_row **row, int n, int column, uint64 *value, int *holders)
 
 /* True for a column with a value that says that no facts came since some time, or that some did. */
 static bool
-is_status(dated_row **first, dated_row **last, int n, int column)
+is_status(gnngp_history **first, gnngp_history **last, int n, int column)
 {
-	uint64		value[MOST_VALUES];
-	int			holders[MOST_VALUES];
+	uint64		value[GNNGP_MOST_VALUES];
+	int			holders[GNNGP_MOST_VALUES];
 	int			values = values_of(last, n, column, value, holders);
 	bool		found = false;
 
@@ -347,15 +420,19 @@ is_status(dated_row **first, dated_row **last, int n, int column)
 	return found;
 }
 
-static dated_row **
-sort_dated(const comparison *c, int which)
+/* The rows that are kept and have later facts, in order of their first (0) or last (1) time */
+static gnngp_history **
+sort_dated(const comparison *c, int which, int *n)
 {
-	int			n = list_length(c->dated);
-	dated_row **row = palloc(sizeof(dated_row *) * Max(n, 1));
+	gnngp_history **row = palloc(sizeof(gnngp_history *) * Max(list_length(c->kept), 1));
 
-	for (int i = 0; i < n; i++)
-		row[i] = list_nth(c->dated, i);
-	gp_sort(c->s->env, row, n, sizeof(dated_row *), compare_dated, &which);
+	*n = 0;
+	for (int i = 0; i < list_length(c->kept); i++)
+	{
+		row[*n] = list_nth(c->kept, i);
+		*n += row[*n]->later;
+	}
+	gp_sort(c->s->env, row, *n, sizeof(gnngp_history *), compare_dated, &which);
 	return row;
 }
 
@@ -364,19 +441,28 @@ static void
 judge(const comparison *c, int table)
 {
 	const gnngp_schema_table *t = &c->s->table[table];
-	int			n = list_length(c->dated);
-	dated_row **first = sort_dated(c, 0);
-	dated_row **last = sort_dated(c, 1);
+	int			n;
+	gnngp_history **first = sort_dated(c, 0, &n);
+	gnngp_history **last = sort_dated(c, 1, &n);
+	bool	   *found = palloc(sizeof(bool) * Max(c->row->ncells, 1));
+	bool	   *is_number = palloc(sizeof(bool) * c->fact->ncells);
 
 	for (int i = 0; i < c->row->ncells; i++)
 	{
-		bool		found = is_compared(&c->row->cell[i]) && is_status(first, last, n, i);
-
-		for (int k = 0; k < c->ntotals && !found; k++)
-			found = is_total(c, i, k);
-		if (found)
-			c->of[gnngp_table_find_column(t, c->row->cell[i].name)] = c->name;
+		found[i] = is_compared(&c->row->cell[i]) && is_status(first, last, n, i);
+		for (int k = 0; k < c->ntotals && !found[i]; k++)
+			found[i] = is_total(c, i, k);
+		/* What is not compared is not looked at. */
+		found[i] = found[i] || !is_compared(&c->row->cell[i]);
 	}
+	for (int k = 0; k < c->fact->ncells; k++)
+		is_number[k] = is_quantity(c->fact->cell[k].type.kind);
+	if (c->tiers)
+		gnngp_find_tiers(c->s->env, c->kept, c->fact->ncells, is_number, c->row->ncells,
+						 found);
+	for (int i = 0; i < c->row->ncells; i++)
+		if (found[i] && is_compared(&c->row->cell[i]))
+			c->of[gnngp_table_find_column(t, c->row->cell[i].name)] = c->name;
 }
 
 /* Looks at the totals of one relation, for gnngp_attempt: numbers may be too large for them. */
@@ -387,20 +473,25 @@ look(void *arg)
 	int			table = c->s->relation[c->relation].parent;
 	int			child = c->s->relation[c->farther < 0 ? c->relation : c->farther].child;
 	gnngp_join *j = gnngp_join_open(c->s, table);
+	int64		rows = gnngp_table_rows(&c->s->table[table].table);	/* 0: not known */
 	double		facts = (double) gnngp_table_rows(&c->s->table[child].table) /
-		(double) Max(1, gnngp_table_rows(&c->s->table[table].table));
+		(double) Max(1, rows);
 	int64		drawn = (int64) Max(FEWEST_SAMPLED,
 									Min(SAMPLED_ROWS, SAMPLED_FACTS / Max(1.0, facts)));
 
 	gnngp_join_sample(j, 2 * drawn, drawn);
 	gnngp_join_row(j);
 	c->known = gnngp_join_visible(j);
-	c->last = gnngp_join_totals(j, c->relation, c->farther);
+	c->tiers = rows == 0 || (rows >= GNNGP_FEWEST_TIERED && (facts == 0.0 || facts > MOST_SINGLE));
+	c->last = gnngp_join_totals(j, c->relation, c->farther, c->tiers, &c->own);
 	if (c->last < 0)
 		return;
 	c->row = &j->joined[0];
-	c->total = &j->joined[1];
-	c->ntotals = c->total->ncells + 1;
+	c->fact = &j->joined[1];
+	c->list = palloc(sizeof(double *) * c->fact->ncells);
+	c->ntotals = 2;
+	for (int k = 1; k < c->own; k++)
+		c->ntotals += 2 * is_quantity(c->fact->cell[k].type.kind);
 	c->former = palloc(sizeof(double) * (c->row->ncells + c->ntotals));
 	c->rows = palloc0(sizeof(int64) * NOTED * c->ntotals);
 	c->equal = palloc0(sizeof(int64) * NOTED * c->ntotals * c->row->ncells);

@@ -1,0 +1,436 @@
+/*
+ * tiers.c - categories that follow from the rows that refer to theirs: the band of a customer's
+ * spending, a flag for three complaints in a year.
+ *
+ * They are updated in place and know of facts that come after a row of the task.  A measure of the
+ * facts tells them: how many there are, how many different, their sum, of all or of those
+ * with a value, since some days ago.  A threshold of it then has the rows of some values on one
+ * side and the others on the other, also close to it.  What was known before, such as a plan that
+ * drives spending, is never so exact where the rows of both sides meet.  If it is, as the rhythm
+ * of a contract is, some measure was as exact some time ago; of a tier none was.
+ */
+#include "postgres.h"
+
+#include "core/base/sort.h"
+#include "tiers.h"
+#include "utils/timestamp.h"
+
+#define MOST_ROWS 2000			/* that are looked at, */
+#define MOST_FACTS 60000		/* with about so many facts */
+#define MOST_FORMS 100			/* of measures */
+#define FEWEST_SIDE (GNNGP_FEWEST_TIERED / 2) /* rows on each side of a threshold */
+#define MOST_WRONG 0.05			/* share of the fewer on the wrong side, */
+#define MEET 0.1				/* and of these the share that is closest to it: */
+#define MEET_WRONG 0.1			/* share of them that are wrong, */
+#define MEET_WIDTH 0.25			/* and how far they reach, to how far nearly all do */
+#define FORMER_WRONG 0.1		/* share that was on the wrong side some time ago, */
+#define FORMER_MORE 5.0			/* or so many times that of now: more facts tell more */
+#define LEAST_TOLD 0.1			/* share of a measure's variance that a column explains */
+#define WINDOWS ((int) lengthof(window_days))
+
+static const double window_days[] = {7, 14, 30, 61, 91, 182, 365, 730, INFINITY};
+
+typedef enum measure
+{
+	NUMBER, DIFFERENT, SUM
+} measure;
+
+/* A measure of facts: of one of their columns, of those with a value in another (-1: of all). */
+typedef struct form
+{
+	measure		measure;
+	int			list;
+	int			by;
+	double		value;
+} form;
+
+/* A row's measure, also on a scale on which counts and sums of any size are alike. */
+typedef struct measured
+{
+	double		number;
+	double		scaled;
+	int			row;
+} measured;
+
+/* A column of few values: of each row the place of its value, of a value its rank. */
+typedef struct tiers
+{
+	int			nvalues;
+	uint64		value[GNNGP_MOST_VALUES];
+	int8	   *of;
+	int			rank[GNNGP_MOST_VALUES];
+	int			column;
+	bool		follows;		/* a measure tells it that told less some time ago */
+	bool		known;			/* one tells it that told as much then */
+} tiers;
+
+typedef struct search
+{
+	gp_env	   *env;
+	gnngp_history **row;
+	int			n;
+	int			nlists;
+	double		now;			/* the newest fact's time, in days */
+	double		begin;			/* that of the first */
+	double		usual;			/* for how long half of the rows have had facts */
+	double	   *scratch;
+	tiers	   *column;
+	int			ncolumns;
+} search;
+
+/* ---- measures ---- */
+
+static int
+count_different(const search *s, double *x, int n)
+{
+	int			different = 0;
+
+	gp_sort(s->env, x, n, sizeof(double), gp_compare_double, NULL);
+	for (int i = 0; i < n; i++)
+		different += i == 0 || x[i] != x[i - 1];
+	return different;
+}
+
+/* A measure of a row's facts that were, at a time, at most so many days old. */
+static double
+measure_row(const search *s, const form *f, const gnngp_history *row, double at, double days)
+{
+	const double *time = row->fact;
+	const double *of = row->fact + (size_t) f->list * row->nfacts;
+	const double *by = row->fact + (size_t) f->by * row->nfacts;
+	double		sum = 0.0;
+	int			n = 0;
+
+	for (int j = 0; j < row->nfacts; j++)
+	{
+		if (!(time[j] <= at && time[j] > at - days) || (f->by >= 0 && by[j] != f->value) ||
+			isnan(of[j]))
+			continue;
+		s->scratch[n++] = of[j];
+		sum += of[j];
+	}
+	return f->measure == NUMBER ? n : f->measure == DIFFERENT ? count_different(s, s->scratch, n) :
+		sum;
+}
+
+static double
+scaled(double x)
+{
+	return copysign(log1p(fabs(x)), x);
+}
+
+/* The measures of rows that had facts before some time; returns their number. */
+static int
+measure_rows(const search *s, const form *f, double at, double days, double since, measured *m)
+{
+	int			n = 0;
+
+	for (int i = 0; i < s->n; i++)
+	{
+		if (isfinite(since) && !(s->row[i]->time[0] < since))
+			continue;
+		double		x = measure_row(s, f, s->row[i], at, days);
+
+		if (isfinite(x))
+			m[n++] = (measured) {x, scaled(x), i};
+	}
+	return n;
+}
+
+static void
+sort_rows(const search *s, measured *m, int n)
+{
+	gp_sort(s->env, m, n, sizeof(measured), gp_compare_double, NULL);
+}
+
+/*
+ * Ranks the values of a column by their means of a measure; false where it tells too little of it.
+ */
+static bool
+rank_values(tiers *t, const measured *m, int n)
+{
+	double		sum[GNNGP_MOST_VALUES] = {0};
+	int			count[GNNGP_MOST_VALUES] = {0};
+	double		total = 0.0;
+	double		squares = 0.0;
+	double		between = 0.0;
+
+	for (int i = 0; i < n; i++)
+	{
+		double		x = m[i].scaled;
+
+		sum[t->of[m[i].row]] += x;
+		count[t->of[m[i].row]]++;
+		total += x;
+		squares += x * x;
+	}
+	for (int v = 0; v < t->nvalues; v++)
+	{
+		between += count[v] > 0 ? sum[v] * sum[v] / count[v] : 0.0;
+		t->rank[v] = 0;
+		for (int w = 0; w < t->nvalues; w++)
+			t->rank[v] += count[v] > 0 && count[w] > 0 &&
+				(sum[w] / count[w] < sum[v] / count[v] ||
+				 (sum[w] / count[w] == sum[v] / count[v] && w < v));
+	}
+	total *= total / Max(n, 1);
+	return between - total > LEAST_TOLD * (squares - total);
+}
+
+/* ---- thresholds ---- */
+
+/* A threshold between rows in the order of a measure, for the values from a rank on. */
+typedef struct threshold
+{
+	int			rank;
+	int			at;				/* the first row above it */
+	int			fewest;			/* rows of these values, or others */
+	double		wrong;			/* share of these on the wrong side */
+} threshold;
+
+static bool
+is_above(const tiers *t, const measured *m, int rank)
+{
+	return t->rank[t->of[m->row]] >= rank;
+}
+
+/* The best threshold for the values from a rank on; rows with nothing are all on one side. */
+static threshold
+best_threshold(const tiers *t, const measured *m, int n, int rank)
+{
+	threshold	best = {.rank = rank,.at = -1,.wrong = 1.0};
+	int			above = 0;
+	int			below = 0;		/* before the threshold of those that should be above */
+	int			least = n;
+
+	for (int i = 0; i < n; i++)
+		above += is_above(t, &m[i], rank);
+	best.fewest = Min(above, n - above);
+	for (int i = 0; i + 1 < n; i++)
+	{
+		below += is_above(t, &m[i], rank);
+		int			wrong = below + n - above - (i + 1 - below);
+
+		if (wrong >= least || m[i].number == m[i + 1].number ||
+			m[i].number == 0.0 || m[i + 1].number == 0.0)
+			continue;
+		least = wrong;
+		best.at = i + 1;
+	}
+	if (best.at >= 0 && best.fewest > 0)
+		best.wrong = (double) least / (double) best.fewest;
+	return best;
+}
+
+/*
+ * True where the rows closest to a threshold are on the right side, and neither side is far from
+ * it, compared with how far rows that have facts differ.  Rows of one measure count together;
+ * between two counts there is nothing.
+ */
+static bool
+meet_exactly(const tiers *t, const measured *m, int n, const threshold *h, bool counts)
+{
+	int			close = Max(FEWEST_SIDE / 2, (int) (MEET * h->fewest));
+	int			from = Max(h->at - close, 0);
+	int			to = Min(h->at + close, n) - 1;
+	int			wrong = 0;
+	int			none = 0;
+	double		half = counts ? 0.5 : 0.0;
+
+	while (none < h->at - 1 && m[none].number == 0.0)
+		none++;
+	while (from > 0 && m[from - 1].number == m[from].number)
+		from--;
+	while (to + 1 < n && m[to + 1].number == m[to].number)
+		to++;
+	for (int i = from; i <= to; i++)
+		wrong += is_above(t, &m[i], h->rank) != (i >= h->at);
+	return (double) wrong <= MEET_WRONG * (double) (to - from + 1) &&
+		scaled(m[to].number - half) - scaled(m[from].number + half) <=
+		MEET_WIDTH * (m[n - 1 - (n - none) / 20].scaled - m[none + (n - none) / 20].scaled);
+}
+
+/*
+ * Compares what a measure of today tells with what the same of some time ago did, of rows that had
+ * facts before that.
+ */
+static void
+compare_former(const search *s, const form *f, double days, tiers *t, int rank, bool exactly,
+			   measured *m)
+{
+	double		before = isinf(days) ? s->usual / 2.0 : days / 2.0;
+	double		since = s->now - before - (isinf(days) ? 0.0 : days);
+	int			n = measure_rows(s, f, s->now, days, since, m);
+
+	sort_rows(s, m, n);
+	threshold	now = best_threshold(t, m, n, rank);
+	n = measure_rows(s, f, s->now - before, days, since, m);
+	sort_rows(s, m, n);
+	threshold	former = best_threshold(t, m, n, rank);
+	if (Min(now.fewest, former.fewest) < FEWEST_SIDE || now.wrong > MOST_WRONG)
+		return;
+	t->known = t->known || former.wrong <= MOST_WRONG;
+	t->follows = t->follows ||
+		(exactly && former.wrong >= fmax(FORMER_WRONG, FORMER_MORE * now.wrong));
+}
+
+/* Looks whether a measure of facts that are at most so many days old tells columns. */
+static void
+try_measure(const search *s, const form *f, double days, measured *m, measured *room)
+{
+	int			n = measure_rows(s, f, s->now, days, INFINITY, m);
+	bool		sorted = false;
+
+	for (int c = 0; c < s->ncolumns; c++)
+	{
+		tiers	   *t = &s->column[c];
+
+		if (t->known || !rank_values(t, m, n))
+			continue;
+		if (!sorted)
+			sort_rows(s, m, n);
+		sorted = true;
+		for (int rank = 1; rank < t->nvalues && !t->known; rank++)
+		{
+			threshold	h = best_threshold(t, m, n, rank);
+
+			if (h.fewest >= FEWEST_SIDE && h.wrong <= MOST_WRONG)
+				compare_former(s, f, days, t, rank,
+							   meet_exactly(t, m, n, &h, f->measure <= DIFFERENT), room);
+		}
+	}
+}
+
+/* ---- the search ---- */
+
+/* The values of a column, if they are few; of each row its place among them. */
+static bool
+read_values(const search *s, int column, tiers *t)
+{
+	t->of = palloc(Max(s->n, 1));
+	for (int i = 0; i < s->n; i++)
+	{
+		int			v = 0;
+
+		while (v < t->nvalues && t->value[v] != s->row[i]->word[column])
+			v++;
+		if (v == GNNGP_MOST_VALUES)
+			return false;
+		if (v == t->nvalues)
+			t->value[t->nvalues++] = s->row[i]->word[column];
+		t->of[i] = v;
+	}
+	return t->nvalues > 1;
+}
+
+/* Adds the number of facts with each value of one of their columns, if these are few. */
+static int
+add_values(const search *s, int list, form *f, int n)
+{
+	double		value[GNNGP_MOST_VALUES];
+	int			values = 0;
+
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->row[i]->nfacts; j++)
+		{
+			double		x = s->row[i]->fact[(size_t) list * s->row[i]->nfacts + j];
+			int			v = 0;
+
+			while (v < values && value[v] != x)
+				v++;
+			if (v < values || isnan(x))
+				continue;
+			if (v == GNNGP_MOST_VALUES)
+				return n;
+			value[values++] = x;
+		}
+	for (int v = 0; v < values && values > 1 && n < MOST_FORMS; v++)
+		f[n++] = (form) {NUMBER, 0, list, value[v]};
+	return n;
+}
+
+/* All that is measured. */
+static int
+list_forms(const search *s, const bool *is_number, form *f)
+{
+	int			n = 0;
+
+	f[n++] = (form) {NUMBER, 0, -1, 0.0};
+	for (int k = 1; k < s->nlists; k++)
+		f[n++] = (form) {is_number[k] ? SUM : DIFFERENT, k, -1, 0.0};
+	for (int k = 1; k < s->nlists; k++)
+		n = add_values(s, k, f, n);
+	return n;
+}
+
+/* Sets when facts began and end, and for how long half of the rows have had some. */
+static void
+find_times(search *s)
+{
+	double	   *first = palloc(sizeof(double) * Max(s->n, 1));
+	int			n = 0;
+
+	s->now = -INFINITY;
+	s->begin = INFINITY;
+	for (int i = 0; i < s->n; i++)
+	{
+		if (s->row[i]->nfacts == 0 || !isfinite(s->row[i]->time[0]))
+			continue;
+		first[n++] = s->row[i]->time[0];
+		s->now = fmax(s->now, s->row[i]->time[1]);
+		s->begin = fmin(s->begin, s->row[i]->time[0]);
+	}
+	s->now = fmin(s->now, (double) GetCurrentTimestamp() / GP_TIME_DAY);
+	gp_sort(s->env, first, n, sizeof(double), gp_compare_double, NULL);
+	s->usual = n > 0 ? s->now - first[n / 2] : 0.0;
+}
+
+/* Keeps one in so many rows that there are not too many, nor too many facts of theirs. */
+static void
+choose_rows(search *s, const List *rows)
+{
+	int64		facts = 0;
+	int			most = 1;
+
+	for (int i = 0; i < list_length(rows); i++)
+	{
+		const gnngp_history *row = list_nth(rows, i);
+
+		facts += row->nfacts;
+		most = Max(most, row->nfacts);
+	}
+	int64		step = Max((list_length(rows) + MOST_ROWS - 1) / MOST_ROWS, facts / MOST_FACTS);
+	s->row = palloc(sizeof(gnngp_history *) * Max(list_length(rows), 1));
+	for (int64 i = 0; i < list_length(rows); i += Max(step, 1))
+		s->row[s->n++] = list_nth(rows, (int) i);
+	s->scratch = palloc(sizeof(double) * most);
+}
+
+void
+gnngp_find_tiers(gp_env *env, const List *rows, int nlists, const bool *is_number, int ncolumns,
+				 bool *found)
+{
+	search		s = {.env = env,.nlists = nlists};
+	form	   *f = palloc(sizeof(form) * (MOST_FORMS + GNNGP_MOST_LISTED));
+
+	choose_rows(&s, rows);
+	s.column = palloc0(sizeof(tiers) * Max(ncolumns, 1));
+	for (int i = 0; i < ncolumns; i++)
+	{
+		tiers	   *t = &s.column[s.ncolumns];
+
+		*t = (tiers) {.column = i};
+		s.ncolumns += !found[i] && read_values(&s, i, t);
+	}
+	if (s.ncolumns == 0 || s.n < GNNGP_FEWEST_TIERED)
+		return;
+	find_times(&s);
+	int			n = list_forms(&s, is_number, f);
+	measured   *m = palloc(sizeof(measured) * 2 * s.n);
+	for (int i = 0; i < n; i++)
+		for (int w = 0; w < WINDOWS; w++)
+			if (isinf(window_days[w]) || 1.5 * window_days[w] < s.now - s.begin)
+				try_measure(&s, &f[i], window_days[w], m, m + s.n);
+	for (int c = 0; c < s.ncolumns; c++)
+		found[s.column[c].column] = s.column[c].follows && !s.column[c].known;
+}
