@@ -3,12 +3,13 @@
  *
  * Of a panel P = S_1 S_2 ... C that is not stored a product is S_1 (S_2 ... (C x)): x is a few
  * columns wide where P is hundreds, so that these are summed over neighbours for all rows, and C
- * itself is there for a block of rows alone.  Each group of columns of x makes C again.
+ * itself is there for a block of rows alone.  Each group of columns of x makes C again, once for
+ * all panels that have the same one.
  */
 #include "base/sort.h"
 #include "lowrank.h"
 
-#define COLUMNS_HELD INT64_C(134217728)	/* numbers of a product that stand for all rows at once */
+#define COLUMNS_HELD INT64_C(167772160)	/* numbers of a product that stand for all rows at once */
 #define FEWEST_COLUMNS 64		/* or so many */
 #define WIDEST_FACTOR 1024		/* explicit factors whose landmarks' rows stand whole, else as few
 								 * as there are landmarks */
@@ -27,11 +28,35 @@ typedef struct panel_product
 {
 	const gp_panel *panel;
 	int64_t		first_row;		/* of x */
-	bool		by_rows;		/* C is made a block of rows at a time, with: */
+	int			power;			/* the panel is coef A^power C; -1: of other operators */
+	double		coef;
+	bool		by_rows;		/* C is made a block of rows at a time, */
+	int			maker;			/* by the first panel that has the same one, which holds: */
 	gp_matrix	right;			/* the landmarks' rows of the explicit factor, as columns */
 	gp_matrix	c;
-	gp_matrix	sum;			/* C x of all rows, all operators applied but perhaps the first */
+	gp_matrix	room;			/* for sums of as many columns as stand at once */
+	gp_matrix	sum;			/* C x of all rows, all operators applied but perhaps the first; no
+								 * data where it has been added to another panel's */
 } panel_product;
+
+/* The power of A that a panel's operators are, and its coefficient; -1 where they are others. */
+static int
+power_of_a(const gp_panel *panel, double *coef)
+{
+	int			power = 0;
+
+	*coef = 1.0;
+	for (int k = 0; k < panel->nops; k++)
+	{
+		const gp_operator *op = panel->op[k];
+
+		if (op->nterms != 1 || op->np > 0)
+			return -1;
+		power += op->term[0].power_a;
+		*coef *= op->term[0].coef;
+	}
+	return power;
+}
 
 /* True where an operator is left for the last moment, a block of rows at a time. */
 static bool
@@ -65,23 +90,57 @@ rows_of_x(const whole_product *whole, const panel_product *part)
 	return gp_matrix_part(whole->x, part->first_row, whole->cols.first, rows, whole->cols.count);
 }
 
-/* block = C[row ..] x + beta block. */
-static void
-add_rows(const whole_product *whole, const panel_product *part, int64_t row, double beta,
-		 gp_matrix block)
+/* True where a panel is summed for all rows first. */
+static bool
+is_summed(const whole_product *whole, const panel_product *part)
 {
-	gp_matrix	x = rows_of_x(whole, part);
-	gp_matrix	c = gp_matrix_part(part->c, 0, 0, block.rows, x.rows);
-	const gp_implicit_panel *implicit = part->panel->implicit;
-
-	gp_chain_block(whole->ev, &implicit->chain, row, block.rows, implicit->landmark,
-				   gp_matrix_cols(part->right, 0, x.rows), c);
-	whole->ev->dev->gemm(whole->ev->dev, false, false, 1.0, c, x, beta, block);
+	return part->room.data && rows_of_x(whole, part).rows > 0;
 }
 
-/* The same of all rows, which are made some columns at a time. */
+/* Makes C of some rows at the first landmarks. */
+static gp_matrix
+make_rows(const whole_product *whole, const panel_product *maker, int64_t row, int64_t rows,
+		  int64_t landmarks)
+{
+	gp_matrix	c = gp_matrix_part(maker->c, 0, 0, rows, landmarks);
+	const gp_implicit_panel *implicit = maker->panel->implicit;
+
+	gp_chain_block(whole->ev, &implicit->chain, row, rows, implicit->landmark,
+				   gp_matrix_cols(maker->right, 0, landmarks), c);
+	return c;
+}
+
+/* sum = C x of all rows, for the panels that have a maker's C. */
 static void
-add_columns(const whole_product *whole, const panel_product *part, gp_matrix sum)
+sum_by_rows(const whole_product *whole, panel_product *part, int n, int maker)
+{
+	gp_eval    *ev = whole->ev;
+	int64_t		height = gp_min64(ev->n, ev->dev->row_block);
+	int64_t		landmarks = 0;
+
+	for (int b = maker; b < n; b++)
+		if (part[b].maker == maker && part[b].sum.data)
+			landmarks = gp_max64(landmarks, rows_of_x(whole, &part[b]).rows);
+	for (gp_band band = gp_band_first(landmarks > 0 ? ev->n : 0, height); band.count > 0;
+		 gp_band_next(&band))
+	{
+		gp_matrix	c = make_rows(whole, &part[maker], band.first, band.count, landmarks);
+
+		for (int b = maker; b < n; b++)
+			if (part[b].maker == maker && part[b].sum.data)
+			{
+				gp_matrix	x = rows_of_x(whole, &part[b]);
+
+				ev->dev->gemm(ev->dev, false, false, 1.0, gp_matrix_cols(c, 0, x.rows), x, 0.0,
+							  gp_matrix_rows(part[b].sum, band.first, band.count));
+			}
+		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, whole->cols.first, whole->x.cols);
+	}
+}
+
+/* The same for a panel whose C is made some columns at a time. */
+static void
+sum_by_columns(const whole_product *whole, const panel_product *part, gp_matrix sum)
 {
 	gp_device  *dev = whole->ev->dev;
 	gp_matrix	x = rows_of_x(whole, part);
@@ -106,34 +165,84 @@ add_columns(const whole_product *whole, const panel_product *part, gp_matrix sum
 	dev->destroy(dev, &c);
 }
 
-/* The sum of a panel for all rows, as far as it is not left for the last moment. */
+/* x <- A^power x. */
 static void
-sum_over_rows(const whole_product *whole, panel_product *part)
+apply_power(gp_eval *ev, int power, gp_matrix x)
+{
+	static const gp_operator a = {.nterms = 1,.term = {{.coef = 1.0,.power_a = 1}}};
+
+	for (; power > 0; power--)
+		gp_operator_apply(ev, &a, x);
+}
+
+/*
+ * Applies operators to the sums.  Powers of A are nested as in Horner's scheme,
+ * A C x + A^2 C y = A (C x + A C y); the first operator is left for the blocks of rows if it is A.
+ */
+static void
+operate_on_sums(const whole_product *whole, panel_product *part, int n)
 {
 	gp_eval    *ev = whole->ev;
 	gp_device  *dev = ev->dev;
-	const gp_panel *panel = part->panel;
-	int64_t		height = gp_min64(ev->n, dev->row_block);
 
-	if (panel->implicit == NULL || (part->by_rows && panel->nops == 0))
-		return;
-	part->sum = dev->create(dev, ev->n, whole->cols.count, ev->type);
-	if (!part->by_rows)
-		add_columns(whole, part, part->sum);
-	else
-		for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+	for (int b = 0; b < n; b++)
+		if (part[b].sum.data && part[b].power < 1)
+			for (int k = part[b].panel->nops - 1; k >= last_by_rows(part[b].panel); k--)
+				gp_operator_apply(ev, part[b].panel->op[k], part[b].sum);
+	for (;;)
+	{
+		panel_product *high = NULL;
+		panel_product *low = NULL;
+
+		for (panel_product *p = part; p < part + n; p++)
+			if (p->sum.data && p->power >= 1)
+			{
+				if (high == NULL || p->power > high->power)
+				{
+					low = high;
+					high = p;
+				}
+				else if (low == NULL || p->power > low->power)
+					low = p;
+			}
+		if (low == NULL)
 		{
-			add_rows(whole, part, band.first, 0.0,
-							   gp_matrix_rows(part->sum, band.first, band.count));
-			ev->env->progress(ev->env, GP_PHASE_POSTERIOR, whole->cols.first, whole->x.cols);
+			if (high)
+				apply_power(ev, high->power - 1, high->sum);
+			return;
 		}
-	for (int k = panel->nops - 1; k >= last_by_rows(panel); k--)
-		gp_operator_apply(ev, panel->op[k], part->sum);
+		double		coef = high->coef / low->coef;
+		apply_power(ev, high->power - low->power - 1, high->sum);
+		if (high->power > low->power)
+			dev->spmm(dev, coef, ev->kernel->a, high->sum, 1.0, low->sum);
+		else
+			dev->axpby(dev, coef, high->sum, 1.0, low->sum);
+		high->sum = (gp_matrix) {0};
+	}
 }
 
-/* block += what a panel has of some rows. */
+/* The sums for all rows at the columns of now. */
 static void
-add_panel(const whole_product *whole, const panel_product *part, int64_t row, gp_matrix block)
+make_sums(const whole_product *whole, panel_product *part, int n)
+{
+	for (int b = 0; b < n; b++)
+	{
+		part[b].sum = (gp_matrix) {0};
+		if (is_summed(whole, &part[b]))
+			part[b].sum = gp_matrix_cols(part[b].room, 0, whole->cols.count);
+		if (part[b].sum.data && !part[b].by_rows)
+			sum_by_columns(whole, &part[b], part[b].sum);
+	}
+	for (int b = 0; b < n; b++)
+		if (part[b].by_rows && part[b].maker == b)
+			sum_by_rows(whole, part, n, b);
+	operate_on_sums(whole, part, n);
+}
+
+/* block += what a panel, and those whose sums were added to its own, have of some rows. */
+static void
+add_panel(const whole_product *whole, const panel_product *part, const panel_product *maker,
+		  int64_t row, gp_matrix block)
 {
 	gp_device  *dev = whole->ev->dev;
 	const gp_panel *panel = part->panel;
@@ -142,37 +251,49 @@ add_panel(const whole_product *whole, const panel_product *part, int64_t row, gp
 	if (panel->implicit == NULL)
 		dev->gemm(dev, false, false, 1.0,
 				  gp_matrix_part(panel->p, row, 0, block.rows, x.rows), x, 1.0, block);
-	else if (part->sum.data == NULL)
-		add_rows(whole, part, row, 1.0, block);
-	else if (last_by_rows(panel))
+	else if (!is_summed(whole, part))
+		dev->gemm(dev, false, false, 1.0, make_rows(whole, maker, row, block.rows, x.rows), x, 1.0,
+				  block);
+	else if (part->sum.data && (part->power >= 1 || last_by_rows(panel)))
 	{
 		gp_csr		a = *whole->ev->kernel->a;
 
 		a.start += row;
 		a.rows = block.rows;
-		dev->spmm(dev, panel->op[0]->term[0].coef, &a, part->sum, 1.0, block);
+		dev->spmm(dev, part->power >= 1 ? part->coef : panel->op[0]->term[0].coef, &a, part->sum,
+				  1.0, block);
 	}
-	else
+	else if (part->sum.data)
 		dev->axpby(dev, 1.0, gp_matrix_rows(part->sum, row, block.rows), 1.0, block);
 }
 
-/* Makes what a panel needs for any number of columns. */
-static panel_product
-open_panel_product(gp_eval *ev, const gp_panel *panel, int64_t first_row)
+/* Makes what panel b needs for any number of columns, at most width of them at once. */
+static void
+open_panel_product(gp_eval *ev, const gp_factor *f, int b, int64_t width, panel_product *part)
 {
 	gp_device  *dev = ev->dev;
-	const gp_implicit_panel *s = panel->implicit;
-	panel_product part = {.panel = panel, .first_row = first_row};
+	const gp_implicit_panel *s = f->panel[b].implicit;
+	panel_product *own = &part[b];
 
-	part.by_rows = s && s->terms == NULL &&
+	own->panel = &f->panel[b];
+	own->first_row = b == 0 ? 0 : part[b - 1].first_row + f->panel[b - 1].p.cols;
+	own->power = power_of_a(own->panel, &own->coef);
+	own->maker = b;
+	own->by_rows = s && s->terms == NULL &&
 		(s->chain.z->width <= gp_max64(s->nlandmarks, WIDEST_FACTOR) ||
 		 s->chain.z->width * s->nlandmarks <= ev->n * FEWEST_COLUMNS);
-	if (!part.by_rows)
-		return part;
-	part.right = dev->create(dev, s->chain.z->width, s->nlandmarks, ev->type);
-	part.c = dev->create(dev, gp_min64(ev->n, dev->row_block), s->nlandmarks, ev->type);
-	gp_linear_rows(ev, s->chain.z, s->landmark, s->nlandmarks, part.right);
-	return part;
+	if (s && !(own->by_rows && own->panel->nops == 0))
+		own->room = dev->create(dev, ev->n, width, ev->type);
+	if (!own->by_rows)
+		return;
+	for (int k = b - 1; k >= 0; k--)
+		if (part[k].panel->implicit == s)
+			own->maker = k;
+	if (own->maker != b)
+		return;
+	own->right = dev->create(dev, s->chain.z->width, s->nlandmarks, ev->type);
+	own->c = dev->create(dev, gp_min64(ev->n, dev->row_block), s->nlandmarks, ev->type);
+	gp_linear_rows(ev, s->chain.z, s->landmark, s->nlandmarks, own->right);
 }
 
 void
@@ -186,15 +307,12 @@ gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 	int64_t		height = gp_min64(n, dev->row_block);
 	gp_matrix	full = dev->create(dev, height, width, ev->type);
 	panel_product *part = gp_alloc_zero(ev->env, gp_max64(1, f->npanels), sizeof(panel_product));
-	int64_t		at = 0;
 
-	for (int b = 0; b < f->npanels; at += f->panel[b++].p.cols)
-		part[b] = open_panel_product(ev, &f->panel[b], at);
+	for (int b = 0; b < f->npanels; b++)
+		open_panel_product(ev, f, b, width, part);
 	for (whole.cols = gp_band_first(x.cols, width); whole.cols.count > 0; gp_band_next(&whole.cols))
 	{
-		for (int b = 0; b < f->npanels; b++)
-			if (rows_of_x(&whole, &part[b]).rows > 0)
-				sum_over_rows(&whole, &part[b]);
+		make_sums(&whole, part, f->npanels);
 		for (gp_band rows = gp_band_first(n, height); rows.count > 0; gp_band_next(&rows))
 		{
 			gp_matrix	block = gp_matrix_part(full, 0, 0, rows.count, whole.cols.count);
@@ -202,16 +320,14 @@ gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 			dev->fill(dev, block, 0.0);
 			for (int b = 0; b < f->npanels; b++)
 				if (rows_of_x(&whole, &part[b]).rows > 0)
-					add_panel(&whole, &part[b], rows.first, block);
+					add_panel(&whole, &part[b], &part[part[b].maker], rows.first, block);
 			take(arg, rows.first, whole.cols.first, block);
 			ev->env->progress(ev->env, GP_PHASE_POSTERIOR, whole.cols.first + whole.cols.count,
 							  x.cols);
 		}
-		for (int b = 0; b < f->npanels; b++)
-			dev->destroy(dev, &part[b].sum);
 	}
 	for (int b = 0; b < f->npanels; b++)
-		gp_destroy_all(dev, &part[b].right, &part[b].c);
+		gp_destroy_all(dev, &part[b].right, &part[b].c, &part[b].room);
 	dev->destroy(dev, &full);
 	gp_free(ev->env, part);
 }
