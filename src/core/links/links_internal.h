@@ -166,8 +166,8 @@ extern gp_link_pairs gp_link_sample_unlinked(gp_env *env, const gp_graph *graph,
 											 int64_t count, const gp_link_pairs *except,
 											 const gp_link_rules *rules);
 
-/* Draws a fold's pairs without a link again, by rules; GP_ERR_DATA where there are none. */
-extern void gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
+/* Draws a fold's pairs without a link again, by rules; false, and the fold stays, if too few are. */
+extern bool gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
 								gp_link_fold *fold);
 
 /* bipartition.c: the two sides of each component, where its links lead from one to the other. */
@@ -406,8 +406,8 @@ typedef struct gp_link_prepared
 
 /*
  * The pairs of the folds of a graph, whose scores are yet to come, and the counts of their
- * topology.  Where these tell two sides the pairs without a link are drawn again, across them: a
- * pair of one side is no candidate of predictions.
+ * topology.  Where these tell two sides the pairs without a link are drawn again, across them if
+ * there are as many as links: a pair of one side is no candidate of predictions.
  */
 extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_graph *graph,
 											  gp_link_fold *fold, int folds);

@@ -210,6 +210,22 @@ check_sides(gp_env *env, bool planted, gp_link_method method)
 	close_to(model->metric[GP_LINK_METRIC_AUC], auc, planted ? 0.03 : 0.05, "the AUC that new links have is promised");
 }
 
+/* Three patients who visit all doctors: two patients are the only pairs without a link. */
+static void
+check_complete(gp_env *env, gp_link_method method)
+{
+	gp_edges   *edges = gp_edges_create(env, 3 + DOCTORS, false, false);
+	gp_link_problem p = {.method = method,.seed = 3,
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
+
+	for (int32_t i = 0; i < 3; i++)
+		for (int32_t j = 3; j < 3 + DOCTORS; j++)
+			gp_edges_add(edges, 1, &i, &j, NULL);
+	p.graph = gp_graph_build(edges);
+	gp_link_model *model = gp_link_fit(gp_device_cpu(env, 1), &p);
+	ok(model->metric[GP_LINK_METRIC_AUC] > 0.5, "two complete sides are learnt");
+}
+
 int
 main(void)
 {
@@ -219,6 +235,8 @@ main(void)
 	in_env(check_held(env, false, GP_LINK_SCORES));
 	in_env(check_held(env, true, GP_LINK_SCORES));
 	in_env(check_held(env, false, GP_LINK_PAIRS));
+	in_env(check_complete(env, GP_LINK_SCORES));
+	in_env(check_complete(env, GP_LINK_PAIRS));
 	in_env(check_unknown(env));
 	return done_testing();
 }

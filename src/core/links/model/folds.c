@@ -209,23 +209,16 @@ gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64
 	return pairs;
 }
 
-/* Puts as many pairs without a link as there are behind the links of a fold. */
+/* Puts pairs without a link behind the first links of a fold. */
 static void
-add_unlinked(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
-			 const gp_link_pairs *links, gp_link_fold *fold)
+set_pairs(gp_env *env, const gp_link_pairs *links, gp_link_pairs *unlinked, gp_link_fold *fold)
 {
 	gp_link_pairs first = *links;
 	gp_link_pairs old = fold->pairs;
-	gp_link_pairs unlinked = gp_link_sample_unlinked(env, graph, fold->seed, fold->links, NULL,
-													 rules);
 
-	if (unlinked.n == 0)
-		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.", rules ?
-				 "every pair of nodes of both sides is linked already" :
-				 "every pair of nodes is linked already");
 	first.n = fold->links;
-	fold->pairs = gp_link_pairs_concat(env, &first, &unlinked);
-	gp_link_pairs_free(env, &unlinked);
+	fold->pairs = gp_link_pairs_concat(env, &first, unlinked);
+	gp_link_pairs_free(env, unlinked);
 	gp_link_pairs_free(env, &old);
 }
 
@@ -234,17 +227,29 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 				  const gp_link_pairs *gone, int64_t most)
 {
 	gp_link_fold fold = {.links = gp_min64(hidden->n, most),.seed = seed};
+	gp_link_pairs unlinked = gp_link_sample_unlinked(env, graph, seed, fold.links, NULL, NULL);
 
-	add_unlinked(env, graph, NULL, hidden, &fold);
+	if (unlinked.n == 0)
+		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
+				 "every pair of nodes is linked already");
+	set_pairs(env, hidden, &unlinked, &fold);
 	fold.graph = gp_graph_without(env, graph, gone->n, gone->src, gone->dst);
 	return fold;
 }
 
-void
+bool
 gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
 					gp_link_fold *fold)
 {
-	add_unlinked(env, graph, rules, &fold->pairs, fold);
+	gp_link_pairs unlinked = gp_link_sample_unlinked(env, graph, fold->seed, fold->links, NULL,
+													 rules);
+	bool		enough = unlinked.n == fold->links;
+
+	if (enough)
+		set_pairs(env, &fold->pairs, &unlinked, fold);
+	else
+		gp_link_pairs_free(env, &unlinked);
+	return enough;
 }
 
 /* Puts pairs into a random order. */

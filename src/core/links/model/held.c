@@ -31,6 +31,15 @@ list_pairs(gp_env *env, const gp_link_fold *fold, int folds, int64_t *topology,
 	}
 }
 
+static void
+free_rules(gp_env *env, gp_link_prepared *prepared)
+{
+	if (prepared->rules)
+		gp_link_rules_close(env, prepared->rules);
+	gp_free(env, prepared->rules);
+	prepared->rules = NULL;
+}
+
 gp_link_prepared
 gp_link_prepared_make(gp_env *env, const gp_graph *graph, gp_link_fold *fold, int folds)
 {
@@ -41,10 +50,9 @@ gp_link_prepared_make(gp_env *env, const gp_graph *graph, gp_link_fold *fold, in
 
 	list_pairs(env, fold, folds, prepared.topology, &prepared.held);
 	prepared.rules = gp_link_rules_learn(env, graph, prepared.topology);
-	if (prepared.rules == NULL)
-		return prepared;
-	for (int f = 0; f < folds; f++)
-		gp_link_fold_redraw(env, graph, prepared.rules, &fold[f]);
+	for (int f = 0; f < folds && prepared.rules; f++)
+		if (!gp_link_fold_redraw(env, graph, prepared.rules, &fold[f]))
+			free_rules(env, &prepared);
 	gp_link_held_free(env, &prepared.held);
 	list_pairs(env, fold, folds, unused, &prepared.held);
 	return prepared;
@@ -54,9 +62,8 @@ void
 gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared)
 {
 	gp_link_held_free(env, &prepared->held);
-	if (prepared->rules)
-		gp_link_rules_close(env, prepared->rules);
-	gp_free_all(env, prepared->rules, prepared->topology);
+	free_rules(env, prepared);
+	gp_free(env, prepared->topology);
 	gp_features_free(env, prepared->features);
 }
 
