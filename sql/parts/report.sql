@@ -488,6 +488,8 @@ AS $sql$
                        'would be right for %s%%.', round(100 * sum(found) / sum(n), 1), gnngp_internal.report_count(sum(found)),
                        gnngp_internal.report_count(sum(n)), CASE WHEN timed THEN 'those of its time' ELSE 'itself' END,
                        round(100 * max(n) / sum(n), 1)) FROM class HAVING count(*) > 0),
+        (SELECT format('Ten rounds of label propagation find %s%% of those hidden from it.', round(100 * (figures ->> 'accuracy_label_propagation')::numeric, 1))
+         WHERE figures ? 'accuracy_label_propagation'),
         (SELECT format('It finds %s of %s labels "%s".', gnngp_internal.report_count(found), gnngp_internal.report_count(n),
                        gnngp_internal.report_html(left(target, 40)))
          FROM class WHERE (SELECT count(*) FROM class) = 2 ORDER BY n, target LIMIT 1),

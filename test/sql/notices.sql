@@ -13,6 +13,9 @@ SELECT gp_create_graph('g', 'n', 'e', target => 'y');
 
 -- A large nugget is no flaw where the model is right
 SELECT strategy, nugget, loo_score > 0.99 AS right FROM gp_fit('g', kernel => 'laplacian(sigma2=10)');
+-- A good model, too, is held against label propagation
+SELECT value FROM gp_evaluate('g') WHERE metric = 'accuracy_label_propagation';
+SELECT gp_report('g') LIKE '%Ten rounds of label propagation find 100.0\% of those hidden from it.%' AS told;
 
 -- Landmarks that are none
 SELECT strategy FROM gp_fit('g', kernel => 'gcn', nugget => 0.1, landmarks => 10);

@@ -289,7 +289,7 @@ gp_facts_fit_features(gp_device *dev, const gp_problem *problem, const gp_featur
 
 /* Tells what the fit that is kept is worth. */
 static void
-notice_worth(gp_device *dev, const gp_problem *problem, const gp_posterior *kept)
+notice_worth(gp_device *dev, const gp_problem *problem, gp_posterior *kept)
 {
 	gp_targets	targets;
 

@@ -18,7 +18,8 @@
 /* A rare class has a low loo_score even where it is ranked well; this area under the curve is. */
 #define RANKED 0.65
 #define PAST_LITTLE 0.25		/* of loo_score is a low forward_score */
-#define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
+#define DOUBTFUL 0.5			/* from here on a model is compared if that is cheap */
+#define CHEAP 0.01				/* of the effort of the fit */
 
 /*
  * The peak of bytes in propagation: its matrix, two of masses, and those of the labelled nodes; a
@@ -35,6 +36,17 @@ bytes_of(const gp_problem *problem)
 	return 2.0 * gp_matrix_bytes(n, problem->nclasses, GP_FLOAT) + 8.0 * (entries + m) + 9.0 * n +
 		gp_matrix_bytes(m, problem->nclasses, GP_FLOAT) + 8.0 * m * (1.0 + problem->nclasses) +
 		(graph->directed ? 52.0 * entries + 32.0 * n : 0.0);
+}
+
+/* True where propagation takes next to nothing beside the fit. */
+static bool
+is_cheap(const gp_problem *problem, const gp_posterior *out)
+{
+	const gp_graph *graph = problem->graph;
+	double		entries = (double) (graph->start[graph->nodes] + problem->nlabelled);
+	double		effort = 2.0 * GP_SPARSE_EFFORT * ROUNDS * entries * problem->nclasses;
+
+	return effort <= CHEAP * out->plan.effort;
 }
 
 /* What a round multiplies with: rows of sum one, of a node that keeps its class itself alone. */
@@ -109,7 +121,7 @@ propagate(gp_device *dev, const gp_problem *problem, const double *shown)
 /* Compares the model with label propagation; advised: a notice has said what may help. */
 static void
 compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-					const gp_posterior *out, bool advised)
+					gp_posterior *out, bool advised)
 {
 	gp_env	   *env = dev->env;
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
@@ -143,6 +155,7 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 			found += shown[k] == 0.0 && best == problem->label[k] && row[best] > 0.0;
 		}
 		found /= (double) nhidden;
+		out->metric[GP_METRIC_PROPAGATION] = found;
 		gp_free(env, mass);
 	}
 	if (found - sqrt(found * (1.0 - found) / fmax(nhidden, 1.0)) > accuracy)
@@ -226,19 +239,18 @@ notice_past(gp_env *env, const gp_posterior *out)
 
 void
 gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-				const gp_posterior *out)
+				gp_posterior *out)
 {
 	gp_env	   *env = dev->env;
+	bool		is_weak = out->loo_score < DOUBTFUL;
 
 	if (problem->quiet || problem->compared || isnan(out->loo_score))
 		return;
 	notice_past(env, out);
-	if (out->loo_score >= DOUBTFUL)
-		return;
-	bool		told = notice_worthless(env, problem, targets, out) ||
-		notice_noise(env, problem, targets, out);
+	bool		told = is_weak && (notice_worthless(env, problem, targets, out) ||
+								   notice_noise(env, problem, targets, out));
 
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
-		targets->ncounted >= FEWEST_LABELS)
+		targets->ncounted >= FEWEST_LABELS && (is_weak || is_cheap(problem, out)))
 		compare_propagation(dev, problem, targets, out, told);
 }

@@ -420,6 +420,7 @@ gp_metric_name(gp_metric metric)
 		[GP_METRIC_BRIER] = "brier",
 		[GP_METRIC_ROC_AUC] = "roc_auc",
 		[GP_METRIC_PR_AUC] = "pr_auc",
+		[GP_METRIC_PROPAGATION] = "accuracy_label_propagation",
 		[GP_METRIC_R2] = "r2",
 		[GP_METRIC_RMSE] = "rmse",
 		[GP_METRIC_COVERAGE90] = "coverage90",

@@ -19,6 +19,7 @@ typedef enum gp_metric
 	/* of two classes: by the probability of the one with fewer labels */
 	GP_METRIC_ROC_AUC,
 	GP_METRIC_PR_AUC,			/* the same: average precision */
+	GP_METRIC_PROPAGATION,		/* accuracy of label propagation on hidden labels */
 	GP_METRIC_R2,
 	GP_METRIC_RMSE,
 	GP_METRIC_COVERAGE90,		/* of the nominal 90% interval */

@@ -257,9 +257,12 @@ extern void gp_label_probabilities(const gp_problem *problem, const gp_targets *
  */
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
-/* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
+/*
+ * baseline_check.c: tells when a model is worth no more than class shares or label propagation,
+ * whose accuracy becomes a figure of the model.
+ */
 extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-							const gp_posterior *out);
+							gp_posterior *out);
 
 /*
  * class_calibration.c: the calibrator of the largest likelihood on the leave-one-out posterior
