@@ -352,12 +352,17 @@ rollup_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of,
 	u->ncells++;
 }
 
-/* As avg() has it, in a quarter of its time */
+/* As avg() has it, in a quarter of its time; of numbers that are all the same, none */
 #define MEAN "sum(%1$s) OPERATOR(pg_catalog./) count(%1$s)"
+#define MEAN_OF_DIFFERENT "CASE WHEN min(%1$s) OPERATOR(pg_catalog.<) max(%1$s) THEN " MEAN " END"
+
+/* What is so large that sums may overflow is left out. */
+#define SUMMABLE "CASE WHEN pg_catalog.abs(%1$s) OPERATOR(pg_catalog.<) 1e290 THEN %1$s END"
 
 /* Adds the cells that aggregate the numbers of a joined table. */
 static void
-rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, bool sums)
+rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, const char *mean,
+		   const char *summed, bool sums)
 {
 	for (int i = 0; i < p->ncells && u->ncells < GP_ENCODED_LIST - 2; i++)
 	{
@@ -366,7 +371,8 @@ rollup_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, bool sums)
 
 		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
-		rollup_cell(u, list, c, psprintf(MEAN, number));
+		number = psprintf(summed, number);
+		rollup_cell(u, list, c, psprintf(mean, number));
 		if (sums)
 			rollup_cell(u, list, c, psprintf("sum(%s)", number));
 	}
@@ -431,7 +437,7 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 	else
 		rollup_number(s, u, &list);
 	for (int i = 0; i < j->njoined && !u->timed; i++)
-		rollup_row(u, &list, &j->joined[i], i == 0);
+		rollup_row(u, &list, &j->joined[i], MEAN, "%s", i == 0);
 	u->select = list.data;
 	u->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
 						 j->visible.len > 0 && parent->time >= 0
@@ -513,9 +519,9 @@ list_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of, const c
 	u->cell[u->ncells - 1].type = (gnngp_cell_type) {of->type.kind, FLOAT8ARRAYOID, ""};
 }
 
-/* Adds lists of what children are: numbers, and perhaps words and keys, as hashes. */
+/* Adds lists of what children are: numbers, words and keys, the latter as hashes. */
 static void
-list_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, bool words)
+list_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p)
 {
 	for (int i = 0; i < p->ncells && u->ncells < GNNGP_MOST_LISTED; i++)
 	{
@@ -524,8 +530,8 @@ list_row(gnngp_rollup *u, StringInfo list, const gnngp_joined *p, bool words)
 
 		if (c->type.kind == GP_CELL_NUMBER || c->type.kind == GP_CELL_INTEGER)
 			list_cell(u, list, c, psprintf("(%s)::pg_catalog.float8", cell));
-		else if (words && (c->type.kind == GP_CELL_WORD ||
-						   (p->level == 0 && c->type.kind == GP_CELL_CATEGORY_KEY)))
+		else if (c->type.kind == GP_CELL_WORD ||
+				 (p->level == 0 && c->type.kind == GP_CELL_CATEGORY_KEY))
 			list_cell(u, list, c, psprintf("pg_catalog.hashtext(%s)::pg_catalog.float8", cell));
 	}
 }
@@ -544,7 +550,7 @@ join_beside(gnngp_join *d, int but)
 }
 
 int
-gnngp_join_totals(gnngp_join *j, int relation, int farther, bool all, int *own)
+gnngp_join_totals(gnngp_join *j, int relation, int farther, bool lists)
 {
 	gnngp_rollup u;
 	StringInfoData list;
@@ -560,15 +566,17 @@ gnngp_join_totals(gnngp_join *j, int relation, int farther, bool all, int *own)
 		return -1;
 	if (time == NULL)
 		time = psprintf("greatest(%s)", d->visible.data);
-	if (farther < 0 && all)
+	if (farther < 0 && lists)
 		join_beside(d, relation);
-	list_cell(&u, &list, &(gnngp_cell_source) {.type.kind = GP_CELL_LIST,.table = d->table},
-			  psprintf("pg_catalog.date_part('epoch', %s)", time));
-	for (int i = 0; i < (all ? d->njoined : 1); i++)
-	{
-		list_row(&u, &list, &d->joined[i], all);
-		*own = i == 0 ? u.ncells : *own;
-	}
+	if (lists)
+		list_cell(&u, &list, &(gnngp_cell_source) {.type.kind = GP_CELL_LIST,.table = d->table},
+				  psprintf("pg_catalog.date_part('epoch', %s)", time));
+	else
+		rollup_number(j->schema, &u, &list);
+	for (int i = 0; i < d->njoined && lists; i++)
+		list_row(&u, &list, &d->joined[i]);
+	if (!lists)
+		rollup_row(&u, &list, &d->joined[0], MEAN_OF_DIFFERENT, SUMMABLE, true);
 	appendStringInfo(&list, ", min(%s) AS u, max(%s) AS v", time, time);
 	u.select = list.data;
 	u.tables = psprintf("%s d%s", j->schema->table[d->table].table.quoted, d->tables.data);

@@ -111,14 +111,14 @@ extern void gnngp_join_rollups(gnngp_join *j);
 extern void gnngp_join_rollup(gnngp_join *j, int rollup);
 
 /*
- * Adds lists of a row's children by a relation, or of what refers to these by a farther one (-1:
- * none), whatever their times: when they were, in seconds, and their numbers; or all columns, also
- * those of what they refer to, words as hashes.  The first lists are their own.  Returns the
- * query's column of the time of the last one, before which that of the first stands; -1: they have
- * none, and nothing is added.
+ * Adds what a row's children by a relation are, or what refers to these by a farther one (-1:
+ * none), whatever their times: how many, the sum of each number of theirs, and the mean where it
+ * differs; or lists: when they were, in seconds, and all columns, also those of what they refer to,
+ * words as hashes.  Returns the query's column of the time of the last one, before which that of
+ * the first stands; -1: they have none, and nothing is added.
  */
 #define GNNGP_MOST_LISTED 32	/* columns of children, at most */
-extern int	gnngp_join_totals(gnngp_join *j, int relation, int farther, bool all, int *own);
+extern int	gnngp_join_totals(gnngp_join *j, int relation, int farther, bool lists);
 
 /*
  * What is joined from here on counts only where it is there at the latest time of the rows so far:

@@ -281,6 +281,7 @@ try_measure(const search *s, const form *f, double days, measured *m, measured *
 	int			n = measure_rows(s, f, s->now, days, INFINITY, m);
 	bool		sorted = false;
 
+	s->env->check_interrupts(s->env);
 	for (int c = 0; c < s->ncolumns; c++)
 	{
 		tiers	   *t = &s->column[c];

@@ -37,10 +37,10 @@
 #define ALIKE 1e-5				/* relative difference of sums, of single precision, */
 #define ROUNDED 0.04			/* and of shares of them that are rounded, */
 #define FEWEST_UNITS (2.0 / ROUNDED)	/* integers from this number on */
+#define MOST_LISTED (2 * SAMPLED_FACTS)	/* facts, all of which are read at once */
 #define MOST_KEPT (10 * SAMPLED_FACTS)	/* numbers of rows and facts, where no sample bounds them */
 #define UNIX_TO_2000 ((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY)
 #define AT_ONCE (1.0 / 86400)	/* days: facts that are written with their row */
-#define MOST_SINGLE 1.0			/* facts of a row, where these are no history that tiers tell */
 #define FEWEST_HOLDERS 20		/* of a status, and rows without it */
 #define LAST_WRONG 0.05			/* share of these on the wrong side of a last time, */
 #define FIRST_WRONG 0.3			/* and of a first one that does not tell it */
@@ -60,10 +60,7 @@ typedef struct comparison
 	const char *name;
 	const char **of;			/* what is found: of each column the name */
 	const gnngp_joined *row;
-	const gnngp_joined *fact;	/* lists of what facts are, */
-	bool		tiers;			/* are looked for: all lists are read */
-	const double **list;		/* of the row that is read */
-	int			own;			/* so many of columns of their own, the times included */
+	const gnngp_joined *fact;	/* totals of facts, or lists of what they are */
 	int			known;			/* the query's column of the time of the row */
 	int			last;			/* and of the last fact */
 	int			ntotals;		/* the first is their number, the last one that time */
@@ -72,6 +69,7 @@ typedef struct comparison
 	 * column is that, by column. */
 	int64	   *rows;
 	int64	   *equal;
+	int64		nfacts;
 	int64		nwithout;		/* rows without facts, */
 	int64	   *nothing;		/* and of these those that have nothing in a column */
 	MemoryContext context;		/* of what is kept of rows: */
@@ -102,22 +100,6 @@ static bool
 is_compared(const gnngp_cell_source *cell)
 {
 	return !cell->target && !cell->known && cell->relation < 0;
-}
-
-/* Reads the lists of a row's facts, in c->list; returns their length. */
-static int
-read_lists(comparison *c, const Datum *values, const bool *nulls)
-{
-	int			n = 0;
-
-	for (int k = 0; k < c->fact->ncells && !nulls[c->fact->first]; k++)
-	{
-		ArrayType  *array = DatumGetArrayTypeP(values[c->fact->first + k]);
-
-		n = ARR_DIMS(array)[0];
-		c->list[k] = (const double *) ((char *) array + ARR_OVERHEAD_NONULLS(1));
-	}
-	return n;
 }
 
 /* The numbers that are kept of a row. */
@@ -221,25 +203,23 @@ halve_kept(comparison *c)
 	c->stride *= 2;
 }
 
-/* Keeps a row's facts, and its categories. */
-static void
-keep_row(comparison *c, const Datum *values, const bool *nulls, bool later, int nfacts)
+/* Keeps the times of a row's facts, and its categories; NULL: it is not among those kept. */
+static gnngp_history *
+keep_row(comparison *c, const Datum *values, const bool *nulls, int nfacts)
 {
 	const gnngp_joined *p = c->row;
 
 	if (c->nrows++ % c->stride != 0)
-		return;
+		return NULL;
+	if (c->nkept >= MOST_KEPT && list_length(c->kept) > FEWEST_SAMPLED)
+		halve_kept(c);
 	MemoryContext old = MemoryContextSwitchTo(c->context);
 	gnngp_history *row = palloc(offsetof(gnngp_history, word) + sizeof(uint64) * p->ncells);
 
-	*row = (gnngp_history) {.later = later,.nfacts = nfacts,
+	*row = (gnngp_history) {.nfacts = nfacts,
 		.fact = palloc(sizeof(double) * Max(nfacts * c->fact->ncells, 1))};
 	for (int k = 0; k < 2; k++)
 		row->time[k] = days_of(values, nulls, c->last - 1 + k);
-	for (int k = 0; k < c->fact->ncells && nfacts > 0; k++)
-		memcpy(row->fact + (size_t) k * nfacts, c->list[k], sizeof(double) * nfacts);
-	for (int j = 0; j < nfacts; j++)
-		row->fact[j] = (row->fact[j] - UNIX_TO_2000) / SECS_PER_DAY;
 	for (int i = 0; i < p->ncells; i++)
 	{
 		gp_cell		cell = {.null = true};
@@ -250,38 +230,25 @@ keep_row(comparison *c, const Datum *values, const bool *nulls, bool later, int 
 	}
 	c->kept = lappend(c->kept, row);
 	c->nkept += numbers_kept(c, nfacts);
-	if (c->nkept >= MOST_KEPT && list_length(c->kept) > FEWEST_SAMPLED)
-		halve_kept(c);
 	MemoryContextSwitchTo(old);
+	return row;
 }
 
-/* The number, means and sums of a row's facts.  What is the same in all is no mean of theirs. */
+/* Keeps a row, and the lists of its facts. */
 static void
-add_up(const comparison *c, int nfacts, double *total)
+keep_facts(void *state, const Datum *values, const bool *nulls)
 {
-	total[0] = nfacts > 0 ? nfacts : NAN;
-	for (int k = 1, n = 1; k < c->own; k++)
-	{
-		if (!is_quantity(c->fact->cell[k].type.kind))
-			continue;
-		const double *x = c->list[k];
-		double		sum = 0.0;
-		double		least = INFINITY;
-		double		most = -INFINITY;
-		int			present = 0;
+	comparison *c = state;
+	const Datum *list = values + c->fact->first;
+	int			n = nulls[c->fact->first] ? 0 : ARR_DIMS(DatumGetArrayTypeP(list[0]))[0];
+	gnngp_history *row = keep_row(c, values, nulls, n);
 
-		for (int j = 0; j < nfacts; j++)
-		{
-			if (isnan(x[j]))
-				continue;
-			present++;
-			sum += x[j];
-			least = fmin(least, x[j]);
-			most = fmax(most, x[j]);
-		}
-		total[n++] = least < most && isfinite(sum) ? sum / present : NAN;
-		total[n++] = present > 0 && isfinite(sum) ? sum : NAN;
-	}
+	for (int k = 0; k < c->fact->ncells && n > 0 && row; k++)
+		memcpy(row->fact + (size_t) k * n,
+			   (char *) DatumGetArrayTypeP(list[k]) + ARR_OVERHEAD_NONULLS(1),
+			   sizeof(double) * n);
+	for (int j = 0; j < n && row; j++)
+		row->fact[j] = (row->fact[j] - UNIX_TO_2000) / SECS_PER_DAY;
 }
 
 static void
@@ -290,21 +257,25 @@ compare_row(void *state, const Datum *values, const bool *nulls)
 	comparison *c = state;
 	double	   *x = palloc(sizeof(double) * (c->row->ncells + c->ntotals));
 	double	   *total = x + c->row->ncells;
-	int			nfacts = read_lists(c, values, nulls);
 	double		known = days_of(values, nulls, c->known);
-	bool		later = nfacts > 0 && days_of(values, nulls, c->last) > known + AT_ONCE;
+	gnngp_history *kept = keep_row(c, values, nulls, 0);
 
 	for (int i = 0; i < c->row->ncells; i++)
 		x[i] = is_compared(&c->row->cell[i]) && is_quantity(c->row->cell[i].type.kind) ?
 			number_of(&c->row->cell[i].type, values[c->row->first + i],
 					  nulls[c->row->first + i]) : NAN;
-	add_up(c, nfacts, total);
+	for (int k = 0; k < c->ntotals - 1; k++)
+		total[k] = number_of(&c->fact->cell[k].type, values[c->fact->first + k],
+							 nulls[c->fact->first + k]);
 	total[c->ntotals - 1] = days_of(values, nulls, c->last);
-	if (nfacts == 0)
+	bool		later = total[c->ntotals - 1] > known + AT_ONCE && !isnan(total[0]);
+	c->nfacts += isnan(total[0]) ? 0 : (int64) total[0];
+	if (isnan(total[0]))
 		note_without(c, x, known);
 	else if (later)
 		note_totals(c, x, total);
-	keep_row(c, values, nulls, later, nfacts);
+	if (kept)
+		kept->later = later;
 	pfree(x);
 }
 
@@ -436,33 +407,84 @@ sort_dated(const comparison *c, int which, int *n)
 	return row;
 }
 
-/* Notes which columns follow from the facts. */
+/* Sets which columns equal totals of facts, or are a status that follows from these. */
 static void
-judge(const comparison *c, int table)
+judge(const comparison *c, bool *found)
 {
-	const gnngp_schema_table *t = &c->s->table[table];
 	int			n;
 	gnngp_history **first = sort_dated(c, 0, &n);
 	gnngp_history **last = sort_dated(c, 1, &n);
-	bool	   *found = palloc(sizeof(bool) * Max(c->row->ncells, 1));
-	bool	   *is_number = palloc(sizeof(bool) * c->fact->ncells);
 
 	for (int i = 0; i < c->row->ncells; i++)
 	{
 		found[i] = is_compared(&c->row->cell[i]) && is_status(first, last, n, i);
 		for (int k = 0; k < c->ntotals && !found[i]; k++)
 			found[i] = is_total(c, i, k);
-		/* What is not compared is not looked at. */
-		found[i] = found[i] || !is_compared(&c->row->cell[i]);
 	}
+}
+
+/* Opens a query of the rows, and of totals of their facts or lists of these; NULL: without times. */
+static gnngp_join *
+open_look(comparison *c, bool lists)
+{
+	int			table = c->s->relation[c->relation].parent;
+	int			child = c->s->relation[c->farther < 0 ? c->relation : c->farther].child;
+	gnngp_join *j = gnngp_join_open(c->s, table);
+	double		facts = (double) gnngp_table_rows(&c->s->table[child].table) /
+		(double) Max(1, gnngp_table_rows(&c->s->table[table].table));
+	int64		drawn = (int64) Max(FEWEST_SAMPLED,
+									Min(SAMPLED_ROWS, SAMPLED_FACTS / Max(1.0, facts)));
+
+	gnngp_join_sample(j, 2 * drawn, drawn);
+	gnngp_join_row(j);
+	c->known = gnngp_join_visible(j);
+	c->last = gnngp_join_totals(j, c->relation, c->farther, lists);
+	c->row = &j->joined[0];
+	c->fact = &j->joined[1];
+	c->kept = NIL;
+	c->nkept = c->nrows = 0;
+	c->stride = 1;
+	return c->last < 0 ? NULL : j;
+}
+
+/* True where a column that is not found has few values, as tiers do. */
+static bool
+some_few(const comparison *c, const bool *found)
+{
+	int			n = list_length(c->kept);
+	gnngp_history **row = palloc(sizeof(gnngp_history *) * Max(n, 1));
+	uint64		value[GNNGP_MOST_VALUES];
+	int			holders[GNNGP_MOST_VALUES];
+	bool		some = false;
+
+	for (int i = 0; i < n; i++)
+		row[i] = list_nth(c->kept, i);
+	for (int i = 0; i < c->row->ncells && !some; i++)
+		some = is_compared(&c->row->cell[i]) && !found[i] &&
+			values_of(row, n, i, value, holders) > 1;
+	return some;
+}
+
+/* Finds tiers among the columns that are not found yet. */
+static void
+look_for_tiers(comparison *c, bool *found)
+{
+	gnngp_join *j;
+	bool	   *is_number;
+
+	/* Single facts are no history. */
+	if (c->nrows < GNNGP_FEWEST_TIERED || c->nfacts <= c->nrows || c->nfacts > MOST_LISTED ||
+		!some_few(c, found))
+		return;
+	j = open_look(c, true);
+	gnngp_join_run(j, c->s->env, keep_facts, c, GP_PHASE_FEATURES, 0);
+	is_number = palloc(sizeof(bool) * c->fact->ncells);
 	for (int k = 0; k < c->fact->ncells; k++)
 		is_number[k] = is_quantity(c->fact->cell[k].type.kind);
-	if (c->tiers)
-		gnngp_find_tiers(c->s->env, c->kept, c->fact->ncells, is_number, c->row->ncells,
-						 found);
+	/* What is not compared is not looked at. */
 	for (int i = 0; i < c->row->ncells; i++)
-		if (found[i] && is_compared(&c->row->cell[i]))
-			c->of[gnngp_table_find_column(t, c->row->cell[i].name)] = c->name;
+		found[i] = found[i] || !is_compared(&c->row->cell[i]);
+	gnngp_find_tiers(c->s->env, c->kept, c->fact->ncells, is_number, c->row->ncells, found);
 }
 
 /* Looks at the totals of one relation, for gnngp_attempt: numbers may be too large for them. */
@@ -470,28 +492,13 @@ static void
 look(void *arg)
 {
 	comparison *c = arg;
-	int			table = c->s->relation[c->relation].parent;
-	int			child = c->s->relation[c->farther < 0 ? c->relation : c->farther].child;
-	gnngp_join *j = gnngp_join_open(c->s, table);
-	int64		rows = gnngp_table_rows(&c->s->table[table].table);	/* 0: not known */
-	double		facts = (double) gnngp_table_rows(&c->s->table[child].table) /
-		(double) Max(1, rows);
-	int64		drawn = (int64) Max(FEWEST_SAMPLED,
-									Min(SAMPLED_ROWS, SAMPLED_FACTS / Max(1.0, facts)));
+	const gnngp_schema_table *t = &c->s->table[c->s->relation[c->relation].parent];
+	gnngp_join *j = open_look(c, false);
+	bool	   *found;
 
-	gnngp_join_sample(j, 2 * drawn, drawn);
-	gnngp_join_row(j);
-	c->known = gnngp_join_visible(j);
-	c->tiers = rows == 0 || (rows >= GNNGP_FEWEST_TIERED && (facts == 0.0 || facts > MOST_SINGLE));
-	c->last = gnngp_join_totals(j, c->relation, c->farther, c->tiers, &c->own);
-	if (c->last < 0)
+	if (j == NULL)
 		return;
-	c->row = &j->joined[0];
-	c->fact = &j->joined[1];
-	c->list = palloc(sizeof(double *) * c->fact->ncells);
-	c->ntotals = 2;
-	for (int k = 1; k < c->own; k++)
-		c->ntotals += 2 * is_quantity(c->fact->cell[k].type.kind);
+	c->ntotals = c->fact->ncells + 1;
 	c->former = palloc(sizeof(double) * (c->row->ncells + c->ntotals));
 	c->rows = palloc0(sizeof(int64) * NOTED * c->ntotals);
 	c->equal = palloc0(sizeof(int64) * NOTED * c->ntotals * c->row->ncells);
@@ -499,7 +506,12 @@ look(void *arg)
 	for (int k = 0; k < c->row->ncells + c->ntotals; k++)
 		c->former[k] = NAN;
 	gnngp_join_run(j, c->s->env, compare_row, c, GP_PHASE_FEATURES, 0);
-	judge(c, table);
+	found = palloc(sizeof(bool) * Max(c->row->ncells, 1));
+	judge(c, found);
+	look_for_tiers(c, found);
+	for (int i = 0; i < c->row->ncells; i++)
+		if (found[i] && is_compared(&c->row->cell[i]))
+			c->of[gnngp_table_find_column(t, c->row->cell[i].name)] = c->name;
 }
 
 /* True for a table that has a column to compare. */
@@ -519,7 +531,7 @@ static void
 compare_with(const gnngp_schema *s, int relation, int farther)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
-	comparison	c = {.s = s,.relation = relation,.farther = farther,.stride = 1,
+	comparison	c = {.s = s,.relation = relation,.farther = farther,
 	.of = s->totals[r->parent],
 	.name = farther < 0 ? r->name : psprintf("%s, %s", s->relation[farther].name, r->name)};
 
