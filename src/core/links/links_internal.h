@@ -166,7 +166,7 @@ extern gp_link_pairs gp_link_sample_unlinked(gp_env *env, const gp_graph *graph,
 											 int64_t count, const gp_link_pairs *except,
 											 const gp_link_rules *rules);
 
-/* Draws a fold's pairs without a link again, by rules; false, and the fold stays, if too few are. */
+/* Draws a fold's pairs without a link again, by rules; false, the fold unchanged, if few are. */
 extern bool gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
 								gp_link_fold *fold);
 

@@ -34,7 +34,7 @@ typedef struct panel_product
 	int			maker;			/* by the first panel that has the same one, which holds: */
 	gp_matrix	right;			/* the landmarks' rows of the explicit factor, as columns */
 	gp_matrix	c;
-	gp_matrix	room;			/* for sums of as many columns as stand at once */
+	gp_matrix	room;			/* for the sums of a group of columns */
 	gp_matrix	sum;			/* C x of all rows, all operators applied but perhaps the first; no
 								 * data where it has been added to another panel's */
 } panel_product;
