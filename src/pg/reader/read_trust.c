@@ -109,6 +109,7 @@ void
 gnngp_require_trust(const char *table, const CachedPlanSource *source)
 {
 	static Oid	types[] = {OIDARRAYOID, OIDARRAYOID};
+	static SPIPlanPtr plan = NULL;	/* of the session: planning takes longer than a small read */
 	List	   *relations = NIL;
 	List	   *functions = NIL;
 	Datum		arrays[2];
@@ -127,7 +128,14 @@ gnngp_require_trust(const char *table, const CachedPlanSource *source)
 	/* As the catalogs are now: the transaction's snapshot may be older, or not be taken yet, as it
 	 * is for the parallel workers that plans of SPI_prepare never have. */
 	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
-	if (SPI_execute_plan(SPI_prepare(query, 2, types), arrays, NULL, true, 1) != SPI_OK_SELECT)
+	if (plan == NULL)
+	{
+		SPIPlanPtr	prepared = SPI_prepare_cursor(query, 2, types, CURSOR_OPT_GENERIC_PLAN);
+
+		SPI_keepplan(prepared);
+		plan = prepared;
+	}
+	if (SPI_execute_plan(plan, arrays, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "a query of what stands behind tables failed");
 	PopActiveSnapshot();
 	if (SPI_processed > 0)
