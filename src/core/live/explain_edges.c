@@ -4,7 +4,8 @@
  *
  * The edges that are tried are those on the kernel's walks from the node, the heaviest first: the
  * weight of an edge is the sum of p_h(u) A_uv over the steps, p_h being row h of the walk by A.
- * The score without an edge is that of the same question on a graph that lacks it.
+ * The score without an edge is that of the same question on a graph that lacks it; copies of a
+ * small graph, each without an edge, are evaluated together.
  */
 #include "base/sort.h"
 #include "live.h"
@@ -13,6 +14,7 @@
 #define TRIED_EACH 2			/* or so many for each that is asked for */
 /* that are evaluated for all of them, but one edge is tried at least */
 #define ROWS 262144
+#define ROWS_AT_ONCE 4096		/* in one evaluation, or of one edge */
 
 /* The largest effect first, whatever its sign. */
 static int
@@ -68,19 +70,115 @@ walk_weights(gp_env *env, const gp_live_question *q)
 	return weight;
 }
 
-static double
-score_of(gp_device *dev, const gp_live_question *q, int32_t column)
+/* The number of a node in one of n copies of the graph, of which the inner nodes come first. */
+static int32_t
+place(const gp_live_question *q, int64_t n, int64_t copy, int32_t u)
 {
-	gp_live_answer a = gp_live_ask(dev, q);
-	double		score = a.mean[column];
+	int64_t		outer = q->graph->nodes - q->inner;
 
-	gp_free_all(dev->env, a.mean, a.variance, a.is_prior);
-	return score;
+	return (int32_t) (u < q->inner ? copy * q->inner + u :
+					  n * q->inner + copy * outer + u - q->inner);
+}
+
+/* n copies of the graph, side by side, without times of edges, which no kernel reads. */
+static gp_graph *
+copies_of_graph(gp_env *env, const gp_live_question *q, int64_t n)
+{
+	const gp_graph *g = q->graph;
+	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
+	int64_t		entries = n * g->start[g->nodes];
+
+	*out = (gp_graph) {.nodes = n * g->nodes,.edges = n * g->edges,.directed = g->directed};
+	out->start = gp_alloc_zero(env, out->nodes + 1, sizeof(int64_t));
+	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	out->weight = g->weight ? gp_alloc_array(env, entries, sizeof(double)) : NULL;
+	out->degree = g->degree ? gp_alloc_array(env, out->nodes, sizeof(double)) : NULL;
+	for (int64_t c = 0; c < n; c++)
+		for (int32_t u = 0; u < g->nodes; u++)
+			out->start[place(q, n, c, u) + 1] = g->start[u + 1] - g->start[u];
+	gp_offsets_of_counts(out->start, out->nodes);
+	for (int64_t c = 0; c < n; c++)
+		GP_EACH(env, u, g->nodes, g->start[u] + u)
+		{
+			int32_t		row = place(q, n, c, (int32_t) u);
+			int64_t		shift = out->start[row] - g->start[u];
+
+			if (g->degree)
+				out->degree[row] = g->degree[u];
+			for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
+			{
+				out->col[k + shift] = place(q, n, c, g->col[k]);
+				if (g->weight)
+					out->weight[k + shift] = g->weight[k];
+			}
+		}
+	return out;
+}
+
+/* The features of the inner nodes of the copies. */
+static gp_features *
+copies_of_features(gp_env *env, const gp_features *x, int64_t inner, int64_t n)
+{
+	size_t		bytes = (size_t) (inner * x->dims) * gp_type_size(x->type);
+
+	if (x->csr)
+	{
+		int32_t    *row = gp_alloc_array(env, n * inner, sizeof(int32_t));
+
+		for (int64_t i = 0; i < n * inner; i++)
+			row[i] = (int32_t) (i % inner);
+		gp_csr	   *csr = gp_csr_select(env, x->csr, row, n * inner, NULL, x->dims);
+		gp_free(env, row);
+		return gp_features_of_csr(env, csr);
+	}
+	char	   *dense = gp_alloc_array(env, n, bytes);
+	for (int64_t c = 0; c < n; c++)
+		memcpy(dense + c * bytes, x->dense, bytes);
+	return gp_features_of_dense(env, dense, n * inner, x->dims, x->type);
+}
+
+/*
+ * Makes the effects of n edges by one question: of a copy of the graph for each edge, without it.
+ * What was fitted is then read once for all.
+ */
+static void
+find_effects(gp_device *dev, const gp_live_question *q, int32_t column, double score,
+			 gp_live_edge *edge, int64_t n)
+{
+	gp_env	   *env = dev->env;
+	gp_live_question all = *q;
+	gp_graph   *whole = copies_of_graph(env, q, n);
+	gp_features *x = q->features ? copies_of_features(env, q->features, q->inner, n) : NULL;
+	int32_t    *fit_node = gp_alloc_array(env, whole->nodes, sizeof(int32_t));
+	int32_t    *node = gp_alloc_array(env, 3 * n, sizeof(int32_t));	/* asked; ends of edges */
+
+	for (int64_t c = 0; c < n; c++)
+	{
+		for (int32_t u = 0; u < q->graph->nodes; u++)
+			fit_node[place(q, n, c, u)] = q->fit_node[u];
+		node[c] = place(q, n, c, q->node ? q->node[0] : 0);
+		node[n + c] = place(q, n, c, edge[c].src);
+		node[2 * n + c] = place(q, n, c, edge[c].dst);
+	}
+	gp_graph   *without = gp_graph_without(env, whole, n, node + n, node + 2 * n);
+	gp_graph_free(env, whole);
+	all.graph = without;
+	all.features = x;
+	all.fit_node = fit_node;
+	all.inner = n * q->inner;
+	all.asked = n;
+	all.node = node;
+	gp_live_answer a = gp_live_ask(dev, &all);
+	for (int64_t c = 0; c < n; c++)
+		edge[c].effect = a.mean[c * a.columns + column] - score;
+	gp_features_free(env, x);
+	gp_graph_free(env, without);
+	gp_free_all(env, a.mean, a.variance, a.is_prior, fit_node, node);
 }
 
 gp_live_edge *
-gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column, int64_t k,
-					  int64_t *n, int64_t *left)
+gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column,
+					  double score, int64_t k, int64_t *n, int64_t *left)
 {
 	gp_env	   *env = dev->env;
 	const gp_graph *g = question->graph;
@@ -89,6 +187,7 @@ gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t 
 	int64_t		most = k < INT32_MAX / TRIED_EACH ? gp_max64(TRIED, TRIED_EACH * k) : k;
 	int64_t		found = 0;
 
+	assert(question->nlabels == 0);	/* of which each copy would have its own */
 	/* The edges to try are those of most weight; *left counts those that would be too much. */
 	for (int64_t u = 0; u < g->nodes; u++)
 		for (int64_t e = g->start[u]; e < g->start[u + 1]; e++)
@@ -99,16 +198,9 @@ gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t 
 	most = gp_min64(found, most);
 	*n = gp_min64(most, gp_max64(1, ROWS / question->inner));
 	*left = most - *n;
-	double		score = score_of(dev, question, column);
-	for (int64_t e = 0; e < *n; e++)
-	{
-		gp_graph   *graph = gp_graph_without(env, g, 1, &edge[e].src, &edge[e].dst);
-		gp_live_question without = *question;
-
-		without.graph = graph;
-		edge[e].effect = score_of(dev, &without, column) - score;
-		gp_graph_free(env, graph);
-	}
+	int64_t		count = gp_min64(*n, gp_max64(1, ROWS_AT_ONCE / question->inner));
+	for (int64_t e = 0; e < *n; e += count)
+		find_effects(dev, question, column, score, edge + e, gp_min64(count, *n - e));
 	gp_sort(env, edge, *n, sizeof(gp_live_edge), compare_effect, NULL);
 	*n = gp_min64(*n, k);
 	return edge;

@@ -95,13 +95,14 @@ typedef struct gp_live_edge
 } gp_live_edge;
 
 /*
- * The k edges near the one node that is asked for whose removal moves the score of a column most,
- * the largest effect first (explain_edges.c); *n counts them, *left those that were not tried
- * because each takes too much among so many nodes.  Of an undirected edge src is the lower end.
+ * The k edges near the one node that is asked for, with no labels given or removed, whose removal
+ * moves most its score of a column, as gp_live_ask gives it: the largest effect first
+ * (explain_edges.c).  *n counts them, *left those that were not tried because each takes too much
+ * among so many nodes.  Of an undirected edge src is the lower end.
  */
 extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question,
-										   int32_t column,
-										   int64_t k, int64_t *n, int64_t *left);
+										   int32_t column, double score, int64_t k,
+										   int64_t *n, int64_t *left);
 
 /*
  * What to label next: rows of a question, the most telling first, each with the share of what is

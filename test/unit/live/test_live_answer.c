@@ -448,7 +448,7 @@ check_edges(gp_env *env, setup s)
 	for (int i = 0; i < NODES; i++)
 		number[i] = i;
 	score = gp_live_ask(dev, &q).mean[0];
-	edge = gp_live_explain_edges(dev, &q, 0, 3, &n, &left);
+	edge = gp_live_explain_edges(dev, &q, 0, score, 3, &n, &left);
 	for (int64_t e = 0; e < n; e++)
 	{
 		gp_live_question without = q;
@@ -552,7 +552,7 @@ run(gp_env *env, const setup *s)
 	(void) gp_live_next(dev, &q, 3);
 	q.asked = 1;
 	q.node = &node;
-	(void) gp_live_explain_edges(dev, &q, 0, 1, &n, &n);
+	(void) gp_live_explain_edges(dev, &q, 0, 0.0, 1, &n, &n);
 }
 
 /* What the plan says of a fit that keeps its state. */

@@ -309,7 +309,8 @@ GNNGP_FUNCTION(gnngp_explain_edges)
 	gp_live_question q = gnngp_live_call_read(&c, &some);
 	gp_device  *dev = gnngp_live_call_device(&c);
 	gp_live_answer answer = gp_live_ask(dev, &q);
-	gp_live_edge *edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
+	int32		column = class_or_best(&c, &answer);
+	gp_live_edge *edge = gp_live_explain_edges(dev, &q, column, answer.mean[column], k, &n, &left);
 	if (left > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%lld edge around hubs was not tried", "%lld edges around hubs were not tried",
