@@ -423,7 +423,7 @@ judge(const comparison *c, bool *found)
 	}
 }
 
-/* Opens a query of the rows, and of totals of their facts or lists of these; NULL: without times. */
+/* Opens a query of the rows, and of totals or lists of their facts; NULL: these have no times. */
 static gnngp_join *
 open_look(comparison *c, bool lists)
 {
