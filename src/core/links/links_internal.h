@@ -244,9 +244,10 @@ struct gp_link_rules
 	gp_link_topology topology;
 	gp_link_sides sides;		/* where it is two-sided */
 	bool	   *ends;			/* nodes that links lead to, where ends or starts are told */
-	/* for draws, where it is two-sided: the nodes, those of a side in a row */
+	/* for draws, where it is two-sided: the nodes, those of a side in a row, without links last */
 	int32_t    *order;
-	gp_link_range *own;			/* of each node: its side in that order */
+	int64_t		linked;			/* nodes with links */
+	gp_link_range *own;			/* of each node: its side in that order; empty without links */
 	int64_t    *before;			/* ordered pairs across sides whose first node stands before */
 };
 
