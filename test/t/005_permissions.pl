@@ -49,7 +49,7 @@ is(as('stranger', q{SELECT count(*) FROM gp_predict('g')}), '200', 'a grantee pr
 is(as('stranger', q{SELECT count(*) > 0 FROM gp_evaluate('g')}), 't', 'and evaluates');
 is(as('stranger', q{CALL gp_refresh('g')}), '42501', 'but does not refresh');
 is(as('stranger', q{SELECT gp_drop_model('g')}), '42501', 'nor drop');
-is(as('stranger', q{SELECT gp_fit('g')}), '42704', 'and cannot fit the graph');
+is(as('stranger', q{SELECT gp_fit('g')}), '42501', 'and cannot fit the graph');
 
 # A superuser's refresh reads with the owner's rights
 is($node->safe_psql('postgres', q{CALL gp_refresh('g'); SELECT version FROM gnngp_internal.gp_model_catalog}), '4', 'a superuser refreshes');
