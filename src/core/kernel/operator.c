@@ -10,7 +10,9 @@
 #define TOLERANCE_DOUBLE 1e-10	/* of P(a): what its series leaves out, */
 #define TOLERANCE_FLOAT 1e-7
 #define TOLERANCE_ROUGH 5e-2	/* where any polynomial near it serves as well */
-#define WORK_COLUMNS 32			/* that a recurrence is for at once: more leave the cache */
+#define WORK_COLUMNS 32			/* that a recurrence is for at once: more leave the cache, */
+#define MANY_NODES 262144		/* but of so many nodes even these do: then */
+#define MORE_COLUMNS 64			/* share the reading of A */
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
 
@@ -194,7 +196,8 @@ gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 {
 	gp_device  *dev = ev->dev;
 	/* One product reads x as it lies, and the wider the better. */
-	int64_t		width = gp_min64(x.cols, gp_operator_is_a(op) ? GP_COLUMN_BLOCK : WORK_COLUMNS);
+	int64_t		width = gp_min64(x.cols, gp_operator_is_a(op) ? GP_COLUMN_BLOCK :
+								  ev->n < MANY_NODES ? WORK_COLUMNS : MORE_COLUMNS);
 	bool		needed[WORK_BLOCKS];
 	gp_matrix	full[WORK_BLOCKS] = {{0}};
 	gp_matrix	w[WORK_BLOCKS] = {{0}};
