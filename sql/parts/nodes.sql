@@ -52,8 +52,8 @@ BEGIN
     IF columns LIKE '%dst {type}%' THEN
         made := '@extschema@.' || format('%s(%s)', name,
             replace(replace(arguments, '{nodes}', 'id smallint'), '{others}', 'anycompatible DEFAULT NULL::text'));
-        EXECUTE format('CREATE FUNCTION %s RETURNS TABLE (%s) LANGUAGE sql %s AS ''SELECT * FROM @extschema@.%s(%s)''',
-            made, replace(columns, '{type}', 'bigint'), regexp_replace(attributes, ' SUPPORT .*', ''), name,
+        EXECUTE format('CREATE FUNCTION %s RETURNS TABLE (%s) LANGUAGE sql %s AS ''SELECT * FROM %s.%s(%s)''',
+            made, replace(columns, '{type}', 'bigint'), regexp_replace(attributes, ' SUPPORT .*', ''), '@extschema@', name,
             (SELECT string_agg(replace(split_part(a, ' ', 1), '{nodes}', 'id::bigint'), ', ')
              FROM unnest(string_to_array(arguments, ', ')) AS a));
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', regexp_replace(made, ' DEFAULT (''[^'']*''|[^,)]+)', '', 'g'),
