@@ -50,6 +50,8 @@ gp_link_prepared_make(gp_env *env, const gp_graph *graph, gp_link_fold *fold, in
 
 	list_pairs(env, fold, folds, prepared.topology, &prepared.held);
 	prepared.rules = gp_link_rules_learn(env, graph, prepared.topology);
+	if (prepared.rules == NULL)
+		return prepared;
 	for (int f = 0; f < folds && prepared.rules; f++)
 		if (!gp_link_fold_redraw(env, graph, prepared.rules, &fold[f]))
 			free_rules(env, &prepared);
