@@ -140,14 +140,14 @@ sum_by_rows(const whole_product *whole, panel_product *part, int n, int maker)
 
 /* The same for a panel whose C is made some columns at a time. */
 static void
-sum_by_columns(const whole_product *whole, const panel_product *part, gp_matrix sum)
+sum_by_columns(const whole_product *whole, const panel_product *part)
 {
 	gp_device  *dev = whole->ev->dev;
 	gp_matrix	x = rows_of_x(whole, part);
 	int64_t		width = gp_min64(x.rows, gp_min64(x.cols, FEWEST_COLUMNS));
 	gp_matrix	c = dev->create(dev, whole->ev->n, width, whole->ev->type);
 
-	dev->fill(dev, sum, 0.0);
+	dev->fill(dev, part->sum, 0.0);
 	for (gp_band band = gp_band_first(x.rows, width); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	block = gp_matrix_cols(c, 0, band.count);
@@ -158,7 +158,7 @@ sum_by_columns(const whole_product *whole, const panel_product *part, gp_matrix 
 		gp_implicit_columns(whole->ev, part->panel->implicit, NULL, band, block);
 		dev->gemm(dev, false, false, 1.0, block,
 				  gp_matrix_part(x, band.first, first, band.count, x.cols - first),
-				  1.0, gp_matrix_cols(sum, first, x.cols - first));
+				  1.0, gp_matrix_cols(part->sum, first, x.cols - first));
 		whole->ev->env->progress(whole->ev->env, GP_PHASE_POSTERIOR, whole->cols.first,
 								 whole->x.cols);
 	}
@@ -231,7 +231,7 @@ make_sums(const whole_product *whole, panel_product *part, int n)
 		if (is_summed(whole, &part[b]))
 			part[b].sum = gp_matrix_cols(part[b].room, 0, whole->cols.count);
 		if (part[b].sum.data && !part[b].by_rows)
-			sum_by_columns(whole, &part[b], part[b].sum);
+			sum_by_columns(whole, &part[b]);
 	}
 	for (int b = 0; b < n; b++)
 		if (part[b].by_rows && part[b].maker == b)
