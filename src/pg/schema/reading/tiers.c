@@ -304,24 +304,24 @@ try_measure(const search *s, const form *f, double days, measured *m, measured *
 
 /* ---- the search ---- */
 
-/* The values of a column, if they are few; of each row its place among them. */
-static bool
-read_values(const search *s, int column, tiers *t)
+int
+gnngp_few_values(gnngp_history *const *row, int n, int column, uint64 *value, int8 *place)
 {
-	t->of = palloc(Max(s->n, 1));
-	for (int i = 0; i < s->n; i++)
+	int			values = 0;
+
+	for (int i = 0; i < n; i++)
 	{
 		int			v = 0;
 
-		while (v < t->nvalues && t->value[v] != s->row[i]->word[column])
+		while (v < values && value[v] != row[i]->word[column])
 			v++;
 		if (v == GNNGP_MOST_VALUES)
-			return false;
-		if (v == t->nvalues)
-			t->value[t->nvalues++] = s->row[i]->word[column];
-		t->of[i] = v;
+			return 0;
+		if (v == values)
+			value[values++] = row[i]->word[column];
+		place[i] = v;
 	}
-	return t->nvalues > 1;
+	return values;
 }
 
 /* Adds the number of facts with each value of one of their columns, if these are few. */
@@ -420,8 +420,11 @@ gnngp_find_tiers(gp_env *env, const List *rows, int nlists, const bool *is_numbe
 	{
 		tiers	   *t = &s.column[s.ncolumns];
 
-		*t = (tiers) {.column = i};
-		s.ncolumns += !found[i] && read_values(&s, i, t);
+		if (found[i])
+			continue;
+		*t = (tiers) {.column = i,.of = palloc(Max(s.n, 1))};
+		t->nvalues = gnngp_few_values(s.row, s.n, i, t->value, t->of);
+		s.ncolumns += t->nvalues > 1;
 	}
 	if (s.ncolumns == 0 || s.n < GNNGP_FEWEST_TIERED)
 		return;

@@ -21,6 +21,13 @@ typedef struct gnngp_history
 } gnngp_history;
 
 /*
+ * The values of a column of n rows, and of each row the place of its value among them; 0: they are
+ * more than GNNGP_MOST_VALUES.
+ */
+extern int	gnngp_few_values(gnngp_history *const *row, int n, int column, uint64 *value,
+							 int8 *place);
+
+/*
  * Sets which columns of rows (gnngp_history) are tiers of measures of their facts, of those that
  * are not found already.  Lists are numbers, or hashes of words.
  */

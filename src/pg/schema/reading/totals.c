@@ -345,39 +345,18 @@ end_one_by_one(gnngp_history **row, int n, int cut)
 	return most - row[cut / 10]->time[1] >= row[cut + (n - cut) / 10]->time[1] - most;
 }
 
-/* The values of a column, if they are few. */
-static int
-values_of(gnngp_history **row, int n, int column, uint64 *value, int *holders)
-{
-	int			values = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		int			v = 0;
-
-		while (v < values && value[v] != row[i]->word[column])
-			v++;
-		if (v == GNNGP_MOST_VALUES)
-			return 0;
-		if (v == values)
-		{
-			value[values] = row[i]->word[column];
-			holders[values++] = 0;
-		}
-		holders[v]++;
-	}
-	return values;
-}
-
 /* True for a column with a value that says that no facts came since some time, or that some did. */
 static bool
 is_status(gnngp_history **first, gnngp_history **last, int n, int column)
 {
 	uint64		value[GNNGP_MOST_VALUES];
-	int			holders[GNNGP_MOST_VALUES];
-	int			values = values_of(last, n, column, value, holders);
+	int			holders[GNNGP_MOST_VALUES] = {0};
+	int8	   *place = palloc(Max(n, 1));
+	int			values = gnngp_few_values(last, n, column, value, place);
 	bool		found = false;
 
+	for (int i = 0; i < n && values > 0; i++)
+		holders[place[i]]++;
 	for (int v = 0; v < values && !found; v++)
 	{
 		int			cut;
@@ -454,14 +433,14 @@ some_few(const comparison *c, const bool *found)
 	int			n = list_length(c->kept);
 	gnngp_history **row = palloc(sizeof(gnngp_history *) * Max(n, 1));
 	uint64		value[GNNGP_MOST_VALUES];
-	int			holders[GNNGP_MOST_VALUES];
+	int8	   *place = palloc(Max(n, 1));
 	bool		some = false;
 
 	for (int i = 0; i < n; i++)
 		row[i] = list_nth(c->kept, i);
 	for (int i = 0; i < c->row->ncells && !some; i++)
 		some = is_compared(&c->row->cell[i]) && !found[i] &&
-			values_of(row, n, i, value, holders) > 1;
+			gnngp_few_values(row, n, i, value, place) > 1;
 	return some;
 }
 
