@@ -32,6 +32,13 @@ gnngp_is_integer_type(Oid base)
 	return base == INT2OID || base == INT4OID || base == INT8OID;
 }
 
+/* A structure of values. */
+static inline bool
+gnngp_is_json_type(Oid base)
+{
+	return base == JSONBOID || base == JSONOID;
+}
+
 /* A target that is a class unless the user says otherwise. */
 extern bool gnngp_is_class_type(Oid base);
 

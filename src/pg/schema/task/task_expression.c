@@ -323,7 +323,7 @@ require_target_type(const gnngp_graph_def *task, Oid type)
 							 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t"),
 					"argument \"target\" of task \"%s\" has type %s, which is not a number",
 					task->name, format_type_be(type));
-	if (getBaseType(type) == JSONBOID || getBaseType(type) == JSONOID)
+	if (gnngp_is_json_type(getBaseType(type)))
 		gnngp_raise(DATATYPE_MISMATCH, "Name one value of it, such as (...) ->> 'KEY'.",
 					"argument \"target\" of task \"%s\" has type %s, which is neither a class nor a number",
 					task->name, format_type_be(type));

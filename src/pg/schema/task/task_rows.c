@@ -235,7 +235,7 @@ target_hint(const gnngp_task_rows *rows)
 	const char *what = times ? "Ask for a number, such as one of days" :
 		target->base == UUIDOID ? "Ask for a number, or for few different values" :
 		"Ask for one of the values within";
-	const char *value = target->base == JSONBOID || target->base == JSONOID ?
+	const char *value = gnngp_is_json_type(target->base) ?
 		psprintf("%s ->> 'KEY'", target->quoted) :
 		!times || time == NULL || time->base != target->base ||
 		strcmp(time->name, target->name) == 0 ? NULL :
@@ -265,7 +265,7 @@ check_target(const gnngp_task_rows *rows)
 					"column \"%s\" of table \"%s\" numbers its rows", rows->target.name,
 					rows->source.name);
 	if (gnngp_is_time_type(rows->target.base) || rows->target.base == UUIDOID ||
-		rows->target.base == JSONBOID || rows->target.base == JSONOID)
+		gnngp_is_json_type(rows->target.base))
 		gnngp_wrong_type(&rows->source, &rows->target, "a number or a class",
 						 target_hint(rows));
 	if (rows->task->task.form == GNNGP_TASK_LABELS)
