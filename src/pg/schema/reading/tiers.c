@@ -8,6 +8,10 @@
  * side and the others on the other, also close to it.  What was known before, such as a plan that
  * drives spending, is never so exact where the rows of both sides meet.  If it is, as the rhythm
  * of a contract is, some measure was as exact some time ago; of a tier none was.
+ *
+ * So does a status that changes when no facts came for a while: all that have it have had none
+ * since some time, and nearly all others have.  That of a period, or of a site that closed, was
+ * there before: the first facts tell it as well as the last ones, or these end at one time.
  */
 #include "postgres.h"
 
@@ -26,6 +30,9 @@
 #define FORMER_WRONG 0.1		/* share that was on the wrong side some time ago, */
 #define FORMER_MORE 5.0			/* or so many times that of now: more facts tell more */
 #define LEAST_TOLD 0.1			/* share of a measure's variance that a column explains */
+#define FEWEST_HOLDERS 20		/* of a status, and rows without it */
+#define LAST_WRONG 0.05			/* share of these on the wrong side of a last time, */
+#define FIRST_WRONG 0.3			/* and of a first one that does not tell it */
 #define WINDOWS ((int) lengthof(window_days))
 
 static const double window_days[] = {7, 14, 30, 61, 91, 182, 365, 730, INFINITY};
@@ -302,26 +309,120 @@ try_measure(const search *s, const form *f, double days, measured *m, measured *
 	}
 }
 
+/* ---- statuses that follow from the last fact ---- */
+
+/* The rows with later facts, in order of their first (0) or last (1) time. */
+static measured *
+sort_dated(const search *s, int which, int *n)
+{
+	measured   *m = palloc(sizeof(measured) * Max(s->n, 1));
+
+	*n = 0;
+	for (int i = 0; i < s->n; i++)
+		if (s->row[i]->later)
+			m[(*n)++] = (measured) {.number = s->row[i]->time[which],.row = i};
+	sort_rows(s, m, *n);
+	return m;
+}
+
+/* The best threshold between the rows of a value and the others, whichever come first. */
+static threshold
+split_by_value(tiers *t, const measured *m, int n, int value)
+{
+	threshold	best = {.wrong = INFINITY};
+
+	for (int last = 0; last < 2; last++)
+	{
+		for (int v = 0; v < t->nvalues; v++)
+			t->rank[v] = (v == value) == last;
+		threshold	h = best_threshold(t, m, n, 1);
+		best = h.wrong < best.wrong ? h : best;
+	}
+	return best;
+}
+
+/* True where the older rows end one by one, and not at one time long before the others. */
+static bool
+end_one_by_one(const measured *m, int n, int at)
+{
+	double		most = m[at * 9 / 10].number;
+
+	return most - m[at / 10].number >= m[at + (n - at) / 10].number - most;
+}
+
+/* True for a value that says that no facts came since some time, or that some did. */
+static bool
+is_status(tiers *t, int value, const measured *first, const measured *last, int n)
+{
+	threshold	h = split_by_value(t, last, n, value);
+
+	return h.fewest >= FEWEST_HOLDERS && h.wrong <= LAST_WRONG && end_one_by_one(last, n, h.at) &&
+		split_by_value(t, first, n, value).wrong >= FIRST_WRONG;
+}
+
 /* ---- the search ---- */
 
-int
-gnngp_few_values(gnngp_history *const *row, int n, int column, uint64 *value, int8 *place)
+/* Lists the values of a column; none where they are too many. */
+static void
+list_values(const search *s, tiers *t)
 {
-	int			values = 0;
-
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < s->n; i++)
 	{
+		uint64		word = s->row[i]->word[t->column];
 		int			v = 0;
 
-		while (v < values && value[v] != row[i]->word[column])
+		while (v < t->nvalues && t->value[v] != word)
 			v++;
 		if (v == GNNGP_MOST_VALUES)
-			return 0;
-		if (v == values)
-			value[values++] = row[i]->word[column];
-		place[i] = v;
+		{
+			t->nvalues = 0;
+			return;
+		}
+		if (v == t->nvalues)
+			t->value[t->nvalues++] = word;
+		t->of[i] = v;
 	}
-	return values;
+}
+
+/* Lists the columns of few values that are not found yet. */
+static void
+list_columns(search *s, int ncolumns, const bool *found)
+{
+	s->column = palloc0(sizeof(tiers) * Max(ncolumns, 1));
+	for (int i = 0; i < ncolumns; i++)
+	{
+		tiers	   *t = &s->column[s->ncolumns];
+
+		if (found[i])
+			continue;
+		*t = (tiers) {.column = i,.of = palloc(Max(s->n, 1))};
+		list_values(s, t);
+		s->ncolumns += t->nvalues > 1;
+	}
+}
+
+bool
+gnngp_find_statuses(gp_env *env, const List *rows, int ncolumns, bool *found)
+{
+	search		s = {.env = env,.n = list_length(rows)};
+	bool		others = false;
+	int			n;
+
+	s.row = palloc(sizeof(gnngp_history *) * Max(s.n, 1));
+	for (int i = 0; i < s.n; i++)
+		s.row[i] = list_nth(rows, i);
+	list_columns(&s, ncolumns, found);
+	measured   *first = sort_dated(&s, 0, &n);
+	measured   *last = sort_dated(&s, 1, &n);
+	for (int c = 0; c < s.ncolumns; c++)
+	{
+		tiers	   *t = &s.column[c];
+
+		for (int v = 0; v < t->nvalues && !found[t->column]; v++)
+			found[t->column] = is_status(t, v, first, last, n);
+		others = others || !found[t->column];
+	}
+	return others;
 }
 
 /* Adds the number of facts with each value of one of their columns, if these are few. */
@@ -415,17 +516,7 @@ gnngp_find_tiers(gp_env *env, const List *rows, int nlists, const bool *is_numbe
 	form	   *f = palloc(sizeof(form) * (MOST_FORMS + GNNGP_MOST_LISTED));
 
 	choose_rows(&s, rows);
-	s.column = palloc0(sizeof(tiers) * Max(ncolumns, 1));
-	for (int i = 0; i < ncolumns; i++)
-	{
-		tiers	   *t = &s.column[s.ncolumns];
-
-		if (found[i])
-			continue;
-		*t = (tiers) {.column = i,.of = palloc(Max(s.n, 1))};
-		t->nvalues = gnngp_few_values(s.row, s.n, i, t->value, t->of);
-		s.ncolumns += t->nvalues > 1;
-	}
+	list_columns(&s, ncolumns, found);
 	if (s.ncolumns == 0 || s.n < GNNGP_FEWEST_TIERED)
 		return;
 	find_times(&s);

@@ -21,15 +21,14 @@ typedef struct gnngp_history
 } gnngp_history;
 
 /*
- * The values of a column of n rows, and of each row the place of its value among them; 0: they are
- * more than GNNGP_MOST_VALUES.
+ * Sets which columns of rows (gnngp_history), of those that are not found already, are a status that
+ * follows from the last fact.  True where others have few values, and may be tiers.
  */
-extern int	gnngp_few_values(gnngp_history *const *row, int n, int column, uint64 *value,
-							 int8 *place);
+extern bool gnngp_find_statuses(gp_env *env, const List *rows, int ncolumns, bool *found);
 
 /*
- * Sets which columns of rows (gnngp_history) are tiers of measures of their facts, of those that
- * are not found already.  Lists are numbers, or hashes of words.
+ * Sets which of the others are tiers of measures of their facts.  Lists are numbers, or hashes of
+ * words.
  */
 extern void gnngp_find_tiers(gp_env *env, const List *rows, int nlists, const bool *is_number,
 							 int ncolumns, bool *found);

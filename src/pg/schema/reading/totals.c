@@ -11,18 +11,12 @@
  * and a visit the time that was booked, or add up to in the end, as guests who arrive and
  * instalments do, equals them, too.  It is there before them: rows that have none yet tell the two
  * apart.  Where these have nothing, a column that is rounded, or some part of a total, comes from
- * there as well.
- *
- * So does a status that changes when no facts came for a while: all that have it have had none
- * since some time, and nearly all others have.  That of a period, or of a site that closed, was
- * there before: the first facts tell it as well as the last ones, or these end at one time.
- * Categories that follow from counts and sums are found in tiers.c.
+ * there as well.  Categories that follow from facts are found in tiers.c.
  */
 #include "postgres.h"
 
 #include <float.h>
 
-#include "core/base/sort.h"
 #include "pg/server/server.h"
 #include "tiers.h"
 #include "utils/array.h"
@@ -41,9 +35,6 @@
 #define MOST_KEPT (10 * SAMPLED_FACTS)	/* numbers of rows and facts, where no sample bounds them */
 #define UNIX_TO_2000 ((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY)
 #define AT_ONCE (1.0 / 86400)	/* days: facts that are written with their row */
-#define FEWEST_HOLDERS 20		/* of a status, and rows without it */
-#define LAST_WRONG 0.05			/* share of these on the wrong side of a last time, */
-#define FIRST_WRONG 0.3			/* and of a first one that does not tell it */
 
 /*
  * What is noted of a total: rows of several facts, of one fact; of a column also rows that tell
@@ -129,13 +120,6 @@ note_without(comparison *c, const double *x, double known)
 			 (c->row->visible < 0 || x[i] < known + 1.0));
 }
 
-/* The least number that shows a share, though it is rounded. */
-static double
-least_number(const gnngp_cell_source *cell)
-{
-	return cell->type.kind == GP_CELL_INTEGER ? FEWEST_UNITS : DBL_MIN;
-}
-
 /*
  * Compares a row.  Where a total is that of the row before, nothing is learnt: a column that is
  * mostly one equals a count that is mostly one.
@@ -162,12 +146,14 @@ note_totals(comparison *c, const double *x, const double *total)
 		for (int i = 0; i < c->row->ncells; i++)
 		{
 			int64	   *equal = &c->equal[i * NOTED * n];
+			/* The least number that shows a share, though it is rounded */
+			double		least = c->row->cell[i].type.kind == GP_CELL_INTEGER ? FEWEST_UNITS : DBL_MIN;
 
 			if ((c->row->cell[i].type.kind == GP_CELL_TIME) != is_time)
 				continue;
 			equal[at] += is_time ? t >= x[i] && t < x[i] + 1.0 :
 				fabs(t - x[i]) <= ALIKE * fabs(t);
-			if (tells && fmin(fabs(x[i]), fabs(c->former[i])) >= least_number(&c->row->cell[i]))
+			if (tells && fmin(fabs(x[i]), fabs(c->former[i])) >= least)
 			{
 				equal[NOTED * k + TELLING]++;
 				equal[NOTED * k + SHARE] +=
@@ -301,107 +287,6 @@ is_total(const comparison *c, int column, int k)
 		(double) (equal[SEVERAL] + (comes ? equal[ONE] : 0)) >= EQUAL * (double) n;
 }
 
-/* ---- statuses that follow from the last fact ---- */
-
-static int
-compare_dated(const void *a, const void *b, void *which)
-{
-	return gp_compare_double(&(*(gnngp_history *const *) a)->time[*(int *) which],
-							 &(*(gnngp_history *const *) b)->time[*(int *) which], NULL);
-}
-
-/*
- * Cuts rows in two so that the holders of a value are on one side and the others on the other, as
- * far as that can be; returns the share of the fewer of both that are on the wrong side.
- */
-static double
-wrong_share(gnngp_history **row, int n, int column, uint64 value, int holders, int *cut)
-{
-	int			before = 0;
-	int			fewest = Min(holders, n - holders);
-	int			least = fewest;
-
-	*cut = 0;
-	for (int i = 0; i < n; i++)
-	{
-		before += row[i]->word[column] == value;
-		/* Others before the cut and holders behind it, or the reverse */
-		int			wrong = i + 1 - before + holders - before;
-
-		if (Min(wrong, n - wrong) >= least)
-			continue;
-		least = Min(wrong, n - wrong);
-		*cut = i + 1;
-	}
-	return (double) least / (double) fewest;
-}
-
-/* True where the older rows of a cut end one by one, and not at one time long before the others. */
-static bool
-end_one_by_one(gnngp_history **row, int n, int cut)
-{
-	double		most = row[cut * 9 / 10]->time[1];
-
-	return most - row[cut / 10]->time[1] >= row[cut + (n - cut) / 10]->time[1] - most;
-}
-
-/* True for a column with a value that says that no facts came since some time, or that some did. */
-static bool
-is_status(gnngp_history **first, gnngp_history **last, int n, int column)
-{
-	uint64		value[GNNGP_MOST_VALUES];
-	int			holders[GNNGP_MOST_VALUES] = {0};
-	int8	   *place = palloc(Max(n, 1));
-	int			values = gnngp_few_values(last, n, column, value, place);
-	bool		found = false;
-
-	for (int i = 0; i < n && values > 0; i++)
-		holders[place[i]]++;
-	for (int v = 0; v < values && !found; v++)
-	{
-		int			cut;
-		int			cut_first;
-
-		found = Min(holders[v], n - holders[v]) >= FEWEST_HOLDERS &&
-			wrong_share(last, n, column, value[v], holders[v], &cut) <= LAST_WRONG &&
-			end_one_by_one(last, n, cut) &&
-			wrong_share(first, n, column, value[v], holders[v], &cut_first) >= FIRST_WRONG;
-	}
-	return found;
-}
-
-/* The rows that are kept and have later facts, in order of their first (0) or last (1) time */
-static gnngp_history **
-sort_dated(const comparison *c, int which, int *n)
-{
-	gnngp_history **row = palloc(sizeof(gnngp_history *) * Max(list_length(c->kept), 1));
-
-	*n = 0;
-	for (int i = 0; i < list_length(c->kept); i++)
-	{
-		row[*n] = list_nth(c->kept, i);
-		*n += row[*n]->later;
-	}
-	gp_sort(c->s->env, row, *n, sizeof(gnngp_history *), compare_dated, &which);
-	return row;
-}
-
-/* Sets which columns equal totals of facts, or are a status that follows from these. */
-static void
-judge(const comparison *c, bool *found)
-{
-	int			n;
-	gnngp_history **first = sort_dated(c, 0, &n);
-	gnngp_history **last = sort_dated(c, 1, &n);
-
-	for (int i = 0; i < c->row->ncells; i++)
-	{
-		found[i] = is_compared(&c->row->cell[i]) && is_status(first, last, n, i);
-		for (int k = 0; k < c->ntotals && !found[i]; k++)
-			found[i] = is_total(c, i, k);
-	}
-}
-
 /* Opens a query of the rows, and of totals or lists of their facts; NULL: these have no times. */
 static gnngp_join *
 open_look(comparison *c, bool lists)
@@ -426,43 +311,16 @@ open_look(comparison *c, bool lists)
 	return c->last < 0 ? NULL : j;
 }
 
-/* True where a column that is not found has few values, as tiers do. */
-static bool
-some_few(const comparison *c, const bool *found)
-{
-	int			n = list_length(c->kept);
-	gnngp_history **row = palloc(sizeof(gnngp_history *) * Max(n, 1));
-	uint64		value[GNNGP_MOST_VALUES];
-	int8	   *place = palloc(Max(n, 1));
-	bool		some = false;
-
-	for (int i = 0; i < n; i++)
-		row[i] = list_nth(c->kept, i);
-	for (int i = 0; i < c->row->ncells && !some; i++)
-		some = is_compared(&c->row->cell[i]) && !found[i] &&
-			gnngp_few_values(row, n, i, value, place) > 1;
-	return some;
-}
-
 /* Finds tiers among the columns that are not found yet. */
 static void
 look_for_tiers(comparison *c, bool *found)
 {
-	gnngp_join *j;
-	bool	   *is_number;
+	gnngp_join *j = open_look(c, true);
+	bool	   *is_number = palloc(sizeof(bool) * c->fact->ncells);
 
-	/* Single facts are no history. */
-	if (c->nrows < GNNGP_FEWEST_TIERED || c->nfacts <= c->nrows || c->nfacts > MOST_LISTED ||
-		!some_few(c, found))
-		return;
-	j = open_look(c, true);
 	gnngp_join_run(j, c->s->env, keep_facts, c, GP_PHASE_FEATURES, 0);
-	is_number = palloc(sizeof(bool) * c->fact->ncells);
 	for (int k = 0; k < c->fact->ncells; k++)
 		is_number[k] = is_quantity(c->fact->cell[k].type.kind);
-	/* What is not compared is not looked at. */
-	for (int i = 0; i < c->row->ncells; i++)
-		found[i] = found[i] || !is_compared(&c->row->cell[i]);
 	gnngp_find_tiers(c->s->env, c->kept, c->fact->ncells, is_number, c->row->ncells, found);
 }
 
@@ -486,8 +344,18 @@ look(void *arg)
 		c->former[k] = NAN;
 	gnngp_join_run(j, c->s->env, compare_row, c, GP_PHASE_FEATURES, 0);
 	found = palloc(sizeof(bool) * Max(c->row->ncells, 1));
-	judge(c, found);
-	look_for_tiers(c, found);
+	for (int i = 0; i < c->row->ncells; i++)
+	{
+		/* What is not compared is not looked at. */
+		found[i] = !is_compared(&c->row->cell[i]);
+		for (int k = 0; k < c->ntotals && !found[i]; k++)
+			found[i] = is_total(c, i, k);
+	}
+	bool		others = gnngp_find_statuses(c->s->env, c->kept, c->row->ncells, found);
+	/* Single facts are no history. */
+	if (others && c->nrows >= GNNGP_FEWEST_TIERED && c->nfacts > c->nrows &&
+		c->nfacts <= MOST_LISTED)
+		look_for_tiers(c, found);
 	for (int i = 0; i < c->row->ncells; i++)
 		if (found[i] && is_compared(&c->row->cell[i]))
 			c->of[gnngp_table_find_column(t, c->row->cell[i].name)] = c->name;
