@@ -145,6 +145,12 @@ extern void *gp_alloc_figures(gp_env *env, int64_t count, size_t size);
 /* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
 extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
 
+/* Has an array, which has room for so many items, take one more behind n. */
+#define GP_GROW(env, array, n, room) \
+	((n) < (room) ? (void) 0 : \
+	 (void) ((room) = (room) ? 2 * (room) : 16, \
+			 (array) = gp_realloc_array(env, array, room, sizeof(*(array)))))
+
 /*
  * The same for an array that takes most of the memory: it grows, or shrinks, by
  * the host's resize, and only the difference counts.

@@ -69,11 +69,7 @@ meet(neighbourhood *s, const gnngp_id *id)
 
 	if (number < s->nnodes)
 		return number;
-	if (s->nnodes == s->room)
-	{
-		s->room = s->room ? 2 * s->room : 256;
-		s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
-	}
+	GP_GROW(s->env, s->node, s->nnodes, s->room);
 	s->node[s->nnodes++] = (met_node) {.row = -1,.number = -1,.degree = -1.0};
 	return number;
 }
@@ -183,11 +179,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	if (s->by_dst ? src < s->end && s->node[src].row >= 0 :
 		dst < s->first && s->node[dst].row >= 0)
 		return;
-	if (s->nedges == s->edge_room)
-	{
-		s->edge_room = s->edge_room ? 2 * s->edge_room : 1024;
-		s->edge = gp_realloc_array(s->env, s->edge, s->edge_room, sizeof(met_edge));
-	}
+	GP_GROW(s->env, s->edge, s->nedges, s->edge_room);
 	s->edge[s->nedges++] = (met_edge) {
 		src, dst, s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0
 	};

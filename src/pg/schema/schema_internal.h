@@ -146,8 +146,11 @@ extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable
  */
 extern bool gnngp_refers_to(const gnngp_schema *s, int table, int parent);
 
-/* True for a table whose rows have a time, or refer to such rows by a relation that is used. */
-extern bool gnngp_is_timed(const gnngp_schema *s, int table, int levels);
+/*
+ * True for a table whose rows have a time, or refer to such rows by a relation that is used, except
+ * by one (-1: any).
+ */
+extern bool gnngp_is_timed(const gnngp_schema *s, int table, int but, int levels);
 
 /*
  * The first table with times whose rows a view without time shows: it gathers them, or shows them

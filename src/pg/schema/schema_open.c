@@ -19,8 +19,8 @@ require_no_time(const gnngp_schema *s, const gnngp_schema_relation *r)
 {
 	const gnngp_schema_table *t = &s->table[r->child];
 
-	if (t->timeless || gnngp_is_timed(s, r->child, GNNGP_MOST_LEVELS) ||
-		!gnngp_is_timed(s, r->parent, GNNGP_MOST_LEVELS - 1))
+	if (t->timeless || gnngp_is_timed(s, r->child, -1, GNNGP_MOST_LEVELS) ||
+		!gnngp_is_timed(s, r->parent, -1, GNNGP_MOST_LEVELS - 1))
 		return;
 	if (!r->excluded)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE,

@@ -188,13 +188,13 @@ gnngp_refers_to(const gnngp_schema *s, int table, int parent)
 }
 
 bool
-gnngp_is_timed(const gnngp_schema *s, int table, int levels)
+gnngp_is_timed(const gnngp_schema *s, int table, int but, int levels)
 {
 	bool		timed = s->table[table].time >= 0;
 
 	for (int r = 0; r < s->nrelations && levels > 0 && !timed; r++)
-		timed = s->relation[r].child == table && !s->relation[r].aside &&
-			gnngp_is_timed(s, s->relation[r].parent, levels - 1);
+		timed = r != but && s->relation[r].child == table && !s->relation[r].aside &&
+			gnngp_is_timed(s, s->relation[r].parent, -1, levels - 1);
 	return timed;
 }
 

@@ -95,12 +95,7 @@ gp_state_add(gp_live_state *state, gp_piece_kind kind, int site, int part)
 		free_content(state, piece);
 	else
 	{
-		if (state->n == state->room)
-		{
-			state->room = state->room ? 2 * state->room : 16;
-			state->piece = gp_realloc_array(state->env, state->piece, state->room,
-											sizeof(gp_piece));
-		}
+		GP_GROW(state->env, state->piece, state->n, state->room);
 		piece = &state->piece[state->n++];
 	}
 	*piece = (gp_piece) {.kind = kind, .site = site, .part = part};

@@ -270,14 +270,6 @@ check_task(const gnngp_graph_def *task)
 	gnngp_env_destroy(env);
 }
 
-/* The same of a new task, which is inserted. */
-static void
-finish_task(gnngp_graph_def *task)
-{
-	check_task(task);
-	gnngp_graph_insert(task);
-}
-
 /*
  * Takes target, horizon, every, filter, since and rows, as far as they are given, from an argument
  * on, and checks the question.  Returns what the target lacks.
@@ -389,7 +381,8 @@ GNNGP_FUNCTION(gnngp_create_labels_task)
 	if (!PG_ARGISNULL(5))
 		task.task.time_column = pstrdup(NameStr(*PG_GETARG_NAME(5)));
 	task.task.horizon = interval_argument(fcinfo, 6, "horizon", true);
-	finish_task(&task);
+	check_task(&task);
+	gnngp_graph_insert(&task);
 	PG_RETURN_VOID();
 }
 
@@ -401,7 +394,8 @@ GNNGP_FUNCTION(gnngp_create_column_task)
 	Oid			table = gnngp_task_column(env, &task, gnngp_text_argument(fcinfo, 2, "target"));
 
 	set_table(&task.task, table, "target");
-	finish_task(&task);
+	check_task(&task);
+	gnngp_graph_insert(&task);
 	PG_RETURN_VOID();
 }
 

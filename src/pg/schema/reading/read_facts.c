@@ -181,28 +181,18 @@ clear_facts(const gnngp_task_reading *r, int32 facts)
 	gp_task_columns_clear(r->columns, first, width);
 }
 
-/*
- * Clears earlier answers of other rows that tell no more than twice what chance gives the best of
- * so many: a fit without them takes its time.
- */
-static void
-leave_out_answers(const gnngp_task_reading *r, const gp_facts_labels *labels)
-{
-	int32		width = gp_task_columns_width(r->columns) - r->beside;
-	double		chance = 2.0 * log(width + 1.0) / (double) labels->n;
-
-	if (width > 0 &&
-		gp_task_columns_relevance(r->columns, labels, r->beside, width) < chance)
-		gp_task_columns_clear(r->columns, r->beside, width);
-}
-
 void
 gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
 	double	   *told = palloc(sizeof(double) * Max(r->nfact_sources, 1));
 	double		most = 0.0;
+	int32		width = gp_task_columns_width(r->columns) - r->beside;
+	/* Twice what chance gives the best of so many; a fit with columns that tell no more takes its
+	 * time. */
+	double		chance = 2.0 * log(width + 1.0) / (double) labels->n;
 
-	leave_out_answers(r, labels);
+	if (width > 0 && gp_task_columns_relevance(r->columns, labels, r->beside, width) < chance)
+		gp_task_columns_clear(r->columns, r->beside, width);
 	if (gp_task_columns_width(r->columns) <= MANY_COLUMNS)
 		return;
 	for (int i = 0; i < r->nfact_sources; i++)
@@ -412,12 +402,7 @@ add_answering(fact_rows *f, int32 key, gp_time visible, Datum value)
 
 	if (entity < 0)
 		return;
-	if (facts->nanswering == facts->answering_room)
-	{
-		facts->answering_room = Max(2 * facts->answering_room, 1024);
-		facts->answering = gp_realloc_array(f->r->env, facts->answering, facts->answering_room,
-											sizeof(gp_answering));
-	}
+	GP_GROW(f->r->env, facts->answering, facts->nanswering, facts->answering_room);
 	facts->answering[facts->nanswering++] = (gp_answering) {key, entity, visible};
 }
 
@@ -460,10 +445,9 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		if (p == 0 && f->scan[GNNGP_FACTS_AMOUNTS])
 			gp_encode_amounts(encoding, f->cell, amounts);
 	}
-	if (f->scan[GNNGP_FACTS_WITHIN])
-		gp_scan_fact(f->scan[GNNGP_FACTS_WITHIN], key, visible, f->value + facts->width);
-	if (f->scan[GNNGP_FACTS_CHANGES])
-		gp_scan_fact(f->scan[GNNGP_FACTS_CHANGES], key, visible, f->value + facts->width);
+	for (int k = GNNGP_FACTS_WITHIN; k <= GNNGP_FACTS_CHANGES; k++)
+		if (f->scan[k])
+			gp_scan_fact(f->scan[k], key, visible, f->value + facts->width);
 	if (f->scan[GNNGP_FACTS_AMOUNTS])
 		gp_scan_fact(f->scan[GNNGP_FACTS_AMOUNTS], key, visible, amounts);
 	if (f->scan[GNNGP_FACTS_TARGETS])
@@ -534,17 +518,6 @@ is_left_out(const gnngp_task_reading *r, const gnngp_fact_source *facts)
 	return !counts;
 }
 
-/* Scans the labels of a source's rows, which are entities. */
-static void
-scan_answers(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labels *labels)
-{
-	if (facts->id_column < 0)
-		return;
-	gp_scan_answers(r->columns, facts->columns[GNNGP_FACTS_TARGETS], facts->row_key,
-					&r->transform->target, labels, facts->nanswering, facts->answering);
-	gp_free(r->env, facts->answering);
-}
-
 static void
 read_source(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labels *labels)
 {
@@ -563,9 +536,12 @@ read_source(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labe
 	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
 		if (f.scan[k])
 			gp_scan_close(f.scan[k]);
-	scan_answers(r, facts, labels);
+	/* Rows that are entities have labels. */
+	if (facts->id_column >= 0)
+		gp_scan_answers(r->columns, facts->columns[GNNGP_FACTS_TARGETS], facts->row_key,
+						&r->transform->target, labels, facts->nanswering, facts->answering);
 	gp_free_all(r->env, facts->keys.key, facts->keys.text, facts->keys.table, facts->row_key,
-				facts->entity_key, facts->entity_key_from);
+				facts->entity_key, facts->entity_key_from, facts->answering);
 }
 
 /* Scans the labels of the entities themselves, and all of them. */
@@ -592,7 +568,6 @@ scan_labels(gnngp_task_reading *r, const gp_facts_labels *labels)
 void
 gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels)
 {
-
 	declare(r);
 	gp_task_columns_fill_calendar(r->columns, r->calendar);
 	read_own(r);

@@ -282,18 +282,6 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 	}
 }
 
-/* True for rows that have times by what they refer to by other relations than one. */
-static bool
-has_timed_parents(const gnngp_schema *s, int table, int but)
-{
-	bool		timed = false;
-
-	for (int r = 0; r < s->nrelations && !timed; r++)
-		timed = r != but && s->relation[r].child == table && !s->relation[r].aside &&
-			gnngp_is_timed(s, s->relation[r].parent, GNNGP_MOST_LEVELS - 1);
-	return timed;
-}
-
 /*
  * Joins the parents of rows that wait for the latest of them, which may not be among those joined:
  * then they are never known.
@@ -302,7 +290,7 @@ static void
 join_awaited(gnngp_join *j, int but)
 {
 	join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
-	if (j->cut && has_timed_parents(j->schema, j->table, but))
+	if (j->cut && gnngp_is_timed(j->schema, j->table, but, GNNGP_MOST_LEVELS))
 		gnngp_join_never(j);
 }
 
@@ -427,7 +415,7 @@ make_rollup(const gnngp_schema *s, int relation, gnngp_rollup *u)
 
 	if (parent->time >= 0)
 		j->as_of = gnngp_known_expression(parent, "o");
-	if (parent->time < 0 && has_timed_parents(s, r->child, relation))
+	if (parent->time < 0 && gnngp_is_timed(s, r->child, relation, GNNGP_MOST_LEVELS))
 		join_awaited(j, relation);
 	else
 		join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);

@@ -162,7 +162,6 @@ extern const char *gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_sou
 
 /* ---- how tables are encoded (table_encoding.c) ---- */
 
-
 /*
  * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns
  * are filled in later.  Large tables are sampled.

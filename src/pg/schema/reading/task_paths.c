@@ -35,11 +35,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	{
 		if (at >= r->as_of[r->row_of[k]])
 			continue;
-		if (p->n == p->room)
-		{
-			p->room = p->room ? 2 * p->room : 1024;
-			p->pair = gp_realloc_array(r->env, p->pair, p->room, sizeof(gp_metapath_pair));
-		}
+		GP_GROW(r->env, p->pair, p->n, p->room);
 		p->pair[p->n++] = (gp_metapath_pair) {number, r->row_of[k]};
 	}
 }

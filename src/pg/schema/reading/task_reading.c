@@ -156,20 +156,6 @@ gnngp_reading_entity_times(gnngp_task_reading *r)
 
 /* ---- what is read ---- */
 
-/* Plans the query for the entities: their id, their rows, what they refer to. */
-static void
-plan_own(gnngp_task_reading *r)
-{
-	const gnngp_schema_table *t = &r->schema->table[r->entity];
-
-	r->own = gnngp_join_open(r->schema, r->entity);
-	if (asks_few(r, t))
-		ask_for(&r->own->query, t, "t", 1, &r->id, r->integer_ids);
-	(void) gnngp_query_add_key(&r->own->query, t, "t", 1, &r->id);
-	gnngp_join_row(r->own);
-	gnngp_join_parents(r->own, -1);
-}
-
 /*
  * Adds the facts of the entities' children, found by the same key: a customer's transfers by his
  * accounts.  Children that are without time are part of their parents' rows instead.
@@ -322,7 +308,7 @@ find_late_key(const gnngp_schema *s, int but)
 		const gnngp_schema_column *key = &s->table[child].column[k->from[0]];
 
 		if (k->child == child && i != but && !key->known && !key->not_null &&
-			gnngp_is_timed(s, k->parent, GNNGP_MOST_LEVELS - 1) && comes_later(s, i))
+			gnngp_is_timed(s, k->parent, -1, GNNGP_MOST_LEVELS - 1) && comes_later(s, i))
 			return k;
 	}
 	return NULL;
@@ -430,9 +416,16 @@ plan_sources(gnngp_task_reading *r)
 void
 gnngp_reading_plan(gnngp_task_reading *r)
 {
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	int			n = r->schema->nrelations;
 
-	plan_own(r);
+	/* The query for the entities: their id, their rows, what they refer to */
+	r->own = gnngp_join_open(r->schema, r->entity);
+	if (asks_few(r, t))
+		ask_for(&r->own->query, t, "t", 1, &r->id, r->integer_ids);
+	(void) gnngp_query_add_key(&r->own->query, t, "t", 1, &r->id);
+	gnngp_join_row(r->own);
+	gnngp_join_parents(r->own, -1);
 	r->fact_source = palloc0(sizeof(gnngp_fact_source) *
 							   (1 + (n + 1) * (n + r->own->njoined + 1)));
 	for (int level = 0; level <= 2; level++)

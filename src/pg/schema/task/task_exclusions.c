@@ -22,7 +22,7 @@ set_answers_aside(gnngp_schema *s, int table, int column)
 	bool	   *timed = palloc(sizeof(bool) * s->ntables);
 
 	for (int i = 0; i < s->ntables; i++)
-		timed[i] = i != table && gnngp_is_timed(s, i, GNNGP_MOST_LEVELS);
+		timed[i] = i != table && gnngp_is_timed(s, i, -1, GNNGP_MOST_LEVELS);
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		gnngp_schema_relation *r = &s->relation[i];
@@ -32,7 +32,7 @@ set_answers_aside(gnngp_schema *s, int table, int column)
 			r->aside = r->aside || (column >= 0 && r->child == table && r->from[k] == column);
 	}
 	for (int i = 0; i < s->ntables; i++)
-		if (timed[i] && !gnngp_is_timed(s, i, GNNGP_MOST_LEVELS) && gnngp_leave_table_out(s, i))
+		if (timed[i] && !gnngp_is_timed(s, i, -1, GNNGP_MOST_LEVELS) && gnngp_leave_table_out(s, i))
 			s->table[i].left_out = "the key that says since when its rows are known tells the answer";
 	gnngp_set_relations_aside(s);
 }

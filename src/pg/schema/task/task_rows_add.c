@@ -36,11 +36,7 @@ read_target(gnngp_task_rows *rows, gnngp_task_row *row, Datum target)
 void
 gnngp_task_rows_add(gnngp_task_rows *rows, Datum id, gp_time as_of, Datum target, bool no_target)
 {
-	if (rows->n == rows->room)
-	{
-		rows->room = rows->room ? 2 * rows->room : 1024;
-		rows->row = gp_realloc_array(rows->env, rows->row, rows->room, sizeof(gnngp_task_row));
-	}
+	GP_GROW(rows->env, rows->row, rows->n, rows->room);
 	gnngp_task_row *row = &rows->row[rows->n++];
 
 	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, rows->id_column.base, NULL),.as_of = as_of};
