@@ -36,11 +36,10 @@ gnngp_device_open(gp_env *env, int threads)
 	return gp_device_cpu(env, threads > 0 ? threads : gnngp_setting_threads());
 }
 
-/* Runs the work once in an environment. */
 static void
 run_once(gp_env *env, int threads, bool by_plan, gnngp_work work, void *arg)
 {
-	gnngp_computation compute = {.env = env, .by_plan = by_plan};
+	gnngp_computation compute = {.env = env,.by_plan = by_plan};
 
 	compute.device = gnngp_device_open(env, threads);
 	compute.used = compute.device->name;
@@ -49,47 +48,52 @@ run_once(gp_env *env, int threads, bool by_plan, gnngp_work work, void *arg)
 	gnngp_env_set_device_error(env, NULL, NULL);
 }
 
+void
+gnngp_compute(gp_env *env, int threads, gnngp_work work, void *arg)
+{
+	run_once(env, threads, false, work, arg);
+}
+
 /*
- * Runs the work where a card may fail: true, or false when one did.  Other errors,
- * a cancel among them, are thrown on.
+ * Runs the work in an environment of its own; NULL where a card that its plan took has failed.
  *
- * The error is caught without a subtransaction, which would have nothing to undo: a
- * computation touches no table, takes no lock and holds no buffer.  All that it has
- * is in its environment, which is destroyed: memory, threads, and the card with what
- * is on it.
+ * Errors are caught without a subtransaction, which would have nothing to undo: a computation
+ * touches no table, takes no lock and holds no buffer.  All that it has is in its environment,
+ * which is destroyed: memory, threads, and the card with what is on it.
  */
-static bool
-run_guarded(gp_env *env, int threads, gnngp_work work, void *arg)
+static gp_env *
+run_below(gp_env *outer, bool by_plan, gnngp_work work, void *arg)
 {
 	MemoryContext context = CurrentMemoryContext;
-	ErrorData  *volatile error = NULL;
+	gp_env	   *env = gnngp_env_create_child(outer);
+	volatile bool failed = false;
 
 	PG_TRY();
 	{
-		run_once(env, threads, true, work, arg);
+		run_once(env, 0, by_plan, work, arg);
 	}
 	PG_CATCH();
 	{
-		if (!gnngp_env_device_failed(env))
+		failed = by_plan && gnngp_env_device_failed(env);
+		gnngp_env_destroy(env);
+		if (!failed)
 			PG_RE_THROW();
 		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
+		ErrorData  *error = CopyErrorData();
 		FlushErrorState();
+		gnngp_gpu_warn(error);
 	}
 	PG_END_TRY();
-	if (error == NULL)
-		return true;
-	gnngp_env_destroy(env);
-	gnngp_gpu_warn(error);
-	return false;
+	return failed ? NULL : env;
 }
 
-void
-gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg)
+gp_env *
+gnngp_compute_planned(gp_env *env, gnngp_work work, void *arg)
 {
-	if (!planned || gnngp_setting_device() != GNNGP_DEVICE_AUTO ||
-		!run_guarded(gnngp_env_create_child(env), threads, work, arg))
-		run_once(env, threads, false, work, arg);
+	bool		by_plan = gnngp_setting_device() == GNNGP_DEVICE_AUTO;
+	gp_env	   *below = run_below(env, by_plan, work, arg);
+
+	return below ? below : run_below(env, false, work, arg);
 }
 
 gp_device *

@@ -10,7 +10,7 @@
 typedef struct gnngp_computation
 {
 	gp_device  *device;			/* to compute on, unless a plan decides otherwise */
-	gp_env	   *env;			/* what is made belongs to it: the caller's, or one below */
+	gp_env	   *env;			/* what is made belongs to it */
 	const char *used;			/* the device of the last gnngp_fit_on_device */
 	bool		by_plan;		/* a fit may take a card when its plan says that it is worth it */
 } gnngp_computation;
@@ -18,13 +18,15 @@ typedef struct gnngp_computation
 /* The work itself.  It may be called a second time, and then begins again. */
 typedef void (*gnngp_work) (gnngp_computation *compute, void *arg);
 
+/* Runs a work in env on the device of gnngp_device_open. */
+extern void gnngp_compute(gp_env *env, int threads, gnngp_work work, void *arg);
+
 /*
- * Runs a work on the device that gnngp.device asks for, on so many threads where that is the CPU (0
- * takes gnngp.threads).  With auto a work that is planned, which means that it fits through
- * gnngp_fit_on_device or gnngp_device_for, may use a card; should that fail, the work is done again
- * on the CPU.  What the work has made ends with env.
+ * Runs a work that fits through gnngp_fit_on_device or gnngp_device_for, in a new environment below
+ * env, which it returns.  With gnngp.device = auto it may use a card where its plan says so; should
+ * the card fail, the work is done again on the CPU.  Other errors leave nothing of the work.
  */
-extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
+extern gp_env *gnngp_compute_planned(gp_env *env, gnngp_work work, void *arg);
 
 /* A fit on the device that is set or, with auto, on the one that suits its plan; NULL: gp_fit. */
 extern gp_posterior *gnngp_fit_on_device(gnngp_computation *compute, gp_problem *problem,

@@ -100,7 +100,7 @@ gnngp_factor_make(const gnngp_factor_task *task)
 		job.problem.features = gp_features_build(builder, &unused, &unused);
 	}
 	threads = gnngp_factor_threads(4.0 * ids->n * job.problem.nlandmarks * job.problem.nlandmarks);
-	gnngp_compute(env, threads, false, compute_factor, &job);
+	gnngp_compute(env, threads, compute_factor, &job);
 	/* 22003 for a number that is none */
 	for (int64 i = 0; i < ids->n; i++)
 	{

@@ -11,16 +11,7 @@
 #include "common/hashfn.h"
 #include "libpq/pqformat.h"
 
-#include "core/formula/formula.h"
 #include "pg/server/server.h"
-
-/* Reads a kernel; errors point at the character. */
-static gp_kernel *
-read_kernel(gp_env *env, const char *source)
-{
-	gnngp_env_set_text(env, source, "kernel");
-	return gp_kernel_parse(env, source);
-}
 
 /* The canonical text of a kernel. */
 static text *
@@ -29,7 +20,7 @@ make_canonical(const char *source)
 	if (gnngp_kernel_is_auto(source))
 		return cstring_to_text(GNNGP_KERNEL_AUTO);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	text	   *canonical = cstring_to_text(gp_kernel_print(env, read_kernel(env, source)));
+	text	   *canonical = cstring_to_text(gp_kernel_print(env, gnngp_parse_kernel(env, source)));
 	gnngp_env_destroy(env);
 	return canonical;
 }
@@ -59,7 +50,7 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 	if (gnngp_kernel_is_auto(source))
 		return "";
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	const char *key = pstrdup(gp_kernel_key(env, read_kernel(env, source)));
+	const char *key = pstrdup(gp_kernel_key(env, gnngp_parse_kernel(env, source)));
 	gnngp_env_destroy(env);
 	return key;
 }

@@ -1,5 +1,9 @@
 /*
- * choose_kernel.c - fits candidates, each by itself, and the best of them in full.
+ * choose_kernel.c - compares candidates, and fits the best of them in full.
+ *
+ * Each fit has an environment of its own, a child of the run's, in which it is planned beside what
+ * the others leave alone: gnngp_fit_kernel calls compare and fit_in_full, these run_fit, which goes
+ * by gnngp_compute_planned, fit_in_child and gnngp_fit_on_device to the core's gp_fit.
  */
 #include "postgres.h"
 
@@ -8,19 +12,18 @@
 #include "methods.h"
 #include "utils/json.h"
 
-/* A fit by itself. */
-typedef struct lone_fit
+/* A fit in a child environment. */
+typedef struct child_fit
 {
 	gp_problem	problem;
 	const char *method;			/* NULL: a Gaussian process */
 	bool		compares;		/* the problem is that of its candidate's comparison */
 	gp_candidate *c;			/* gets the figures; NULL: they are not asked for */
-	gp_env	   *alone;			/* below the run's environment; NULL: nothing is left of the fit */
-	gp_env	   *env;			/* that one or below: where the posterior is */
+	gp_env	   *env;			/* where the posterior is; NULL: nothing is left of the fit */
 	gp_posterior *posterior;
 	const char *device;
 	size_t		peak;
-} lone_fit;
+} child_fit;
 
 /* True where an error is one of the kernel on these data, or of too little memory for it. */
 static bool
@@ -30,50 +33,18 @@ is_of_candidate(int sqlstate)
 		sqlstate == ERRCODE_DATA_EXCEPTION || sqlstate == ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
 }
 
-/*
- * Runs work in an environment below env, which it returns, on a device of its own: so each piece of
- * a fit is planned beside what the others leave alone.  NULL where the candidate does not allow it,
- * as *error tells; error NULL: that is raised.
- */
-static gp_env *
-run_alone(gp_env *env, bool by_plan, gnngp_work work, void *arg, ErrorData **error)
-{
-	gp_env	   *alone = gnngp_env_create_child(env);
-	MemoryContext context = CurrentMemoryContext;
-
-	gnngp_env_collect_notices(alone);
-	/* There is nothing to undo in the database: see run_guarded. */
-	PG_TRY();
-	{
-		gnngp_compute(alone, 0, by_plan, work, arg);
-	}
-	PG_CATCH();
-	{
-		if (error == NULL || !is_of_candidate(geterrcode()))
-			PG_RE_THROW();
-		MemoryContextSwitchTo(context);
-		*error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	if (error == NULL || *error == NULL)
-		return alone;
-	gnngp_env_destroy(alone);
-	return NULL;
-}
-
 static void
-fit_alone(gnngp_computation *compute, void *arg)
+fit_in_child(gnngp_computation *compute, void *arg)
 {
-	lone_fit   *f = arg;
+	child_fit  *f = arg;
 	gp_problem	problem = f->compares && f->method == NULL ?
 		gp_candidate_problem(compute->device, &f->problem, f->c) : f->problem;
 
+	gnngp_env_collect_notices(compute->env);
 	f->posterior = f->method ? gnngp_method_fit(compute, &problem, f->method) :
 		gnngp_fit_on_device(compute, &problem, NULL, NULL);
 	f->problem = problem;
 	f->device = compute->used;
-	f->env = compute->env;
 	if (f->c && f->posterior)
 	{
 		gp_candidate_record(compute->env, &problem, f->posterior, f->c);
@@ -89,18 +60,36 @@ fit_alone(gnngp_computation *compute, void *arg)
 }
 
 static void
-forget(lone_fit *f)
+forget(child_fit *f)
 {
-	if (f->alone)
-		gnngp_env_destroy(f->alone);
-	f->alone = NULL;
+	if (f->env)
+		gnngp_env_destroy(f->env);
+	f->env = NULL;
 }
 
-/* Runs a fit; its peak counts at once, for what is left of it leaves its account later. */
+/*
+ * Runs a fit; its peak counts at once, for what is left of it leaves its account later.  Where the
+ * candidate does not allow the fit, *error gets the reason; error NULL: that is raised.
+ */
 static void
-run_fit(gp_env *env, bool by_plan, lone_fit *f, ErrorData **error)
+run_fit(gp_env *env, child_fit *f, ErrorData **error)
 {
-	f->alone = run_alone(env, by_plan, fit_alone, f, error);
+	MemoryContext context = CurrentMemoryContext;
+
+	/* There is nothing to undo in the database: see run_below. */
+	PG_TRY();
+	{
+		f->env = gnngp_compute_planned(env, fit_in_child, f);
+	}
+	PG_CATCH();
+	{
+		if (error == NULL || !is_of_candidate(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		*error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
 	env->peak = Max(env->peak, f->peak);
 }
 
@@ -108,20 +97,20 @@ run_fit(gp_env *env, bool by_plan, lone_fit *f, ErrorData **error)
  * Compares one candidate; its fit in full is left where that is the same.  An error of one that has
  * no rivals is raised.
  */
-static lone_fit
-compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method, gp_candidate *c)
+static child_fit
+compare(gp_env *env, const gp_problem *problem, const char *method, gp_candidate *c)
 {
-	lone_fit	f = {.problem = *problem,.method = method,.compares = true,.c = c};
+	child_fit	f = {.problem = *problem,.method = method,.compares = true,.c = c};
 	ErrorData  *error = NULL;
 	instr_time	start,
 				elapsed;
 
 	INSTR_TIME_SET_CURRENT(start);
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
-	run_fit(env, by_plan, &f, c->is_alone ? NULL : &error);
+	run_fit(env, &f, c->is_alone ? NULL : &error);
 	if (error)
 		c->problem = error->message;
-	if (f.alone && (f.posterior == NULL || f.problem.loo_only || method))
+	if (f.env && (f.posterior == NULL || f.problem.loo_only || method))
 		forget(&f);
 	gp_candidate_close_prior(env, c);
 	INSTR_TIME_SET_CURRENT(elapsed);
@@ -131,10 +120,9 @@ compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method
 }
 
 void
-gnngp_compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method,
-			  gp_candidate *c)
+gnngp_compare(gp_env *env, const gp_problem *problem, const char *method, gp_candidate *c)
 {
-	lone_fit	f = compare(env, by_plan, problem, method, c);
+	child_fit	f = compare(env, problem, method, c);
 
 	forget(&f);
 }
@@ -172,62 +160,56 @@ describe(const gp_candidate *candidates, int n)
 	return text.data;
 }
 
-/* What is planned before the first candidate is compared. */
-typedef struct forecast
+/* A device to plan on, in an environment below env. */
+static gp_device *
+planner_open(gp_env *env)
 {
-	const gp_problem *problem;
-	gp_candidate *candidates;
-	int			n;
-} forecast;
+	gp_env	   *child = gnngp_env_create_child(env);
+
+	gnngp_env_collect_notices(child);
+	return gnngp_device_open(child, 0);
+}
 
 static void
-expect_fit(gnngp_computation *compute, void *arg)
+planner_close(gp_device *planner)
 {
-	const forecast *f = arg;
-	double	   *effort = palloc0(sizeof(double) * (f->n + 1));
+	gp_env	   *child = planner->env;
 
-	effort[f->n] = gp_candidates_plan(compute->device, f->problem, f->candidates,
-									  f->n).full.effort;
+	planner->close(planner);
+	gnngp_env_destroy(child);
+}
+
+/* Plans all fits before the first candidate is compared. */
+static void
+expect_fits(gp_env *env, const gp_problem *problem, gp_candidate *candidates, int n)
+{
+	gp_device  *planner = planner_open(env);
+	double	   *effort = palloc0(sizeof(double) * (n + 1));
+
+	effort[n] = gp_candidates_plan(planner, problem, candidates, n).full.effort;
 	/* The last is compared first. */
-	for (int i = 0; i < f->n; i++)
-		effort[f->n - 1 - i] = f->candidates[i].plan.effort;
-	gnngp_progress_expect(compute->device, f->n + 1, effort);
+	for (int i = 0; i < n; i++)
+		effort[n - 1 - i] = candidates[i].plan.effort;
+	gnngp_progress_expect(planner, n + 1, effort);
+	planner_close(planner);
 }
 
 /* Compares all candidates; *full gets the fit in full of the best, where that is left. */
 static void
-compare_all(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *candidates, int n,
-			lone_fit *full)
+compare_all(gp_env *env, const gp_problem *problem, gp_candidate *candidates, int n,
+			child_fit *full)
 {
-	forecast	ahead = {problem, candidates, n};
-
 	if (n > 1)
-		gnngp_env_destroy(run_alone(env, false, expect_fit, &ahead, NULL));
+		expect_fits(env, problem, candidates, n);
 	/* What may be left is the first candidate's, which comes last. */
 	for (int i = n - 1; i >= 0; i--)
 	{
 		forget(full);
-		*full = compare(env, by_plan, problem, NULL, &candidates[i]);
+		*full = compare(env, problem, NULL, &candidates[i]);
 		gnngp_progress_reach(n - i);
 	}
 	if (gp_candidates_best(candidates, n) != 0)
 		forget(full);
-}
-
-/* A fit in full beside one as its kernel was compared. */
-typedef struct two_fits
-{
-	const gp_problem *full;
-	const gp_problem *compared;
-	bool		long_full;
-} two_fits;
-
-static void
-plan_two(gnngp_computation *compute, void *arg)
-{
-	two_fits   *two = arg;
-
-	two->long_full = gp_fit_is_long(compute->device, two->full, two->compared);
 }
 
 /*
@@ -235,19 +217,34 @@ plan_two(gnngp_computation *compute, void *arg)
  * kernel was compared, whose labels half of the landmarks explain as well.
  */
 static bool
-is_compared_enough(gp_env *env, bool by_plan, const gp_problem *full, const gp_problem *compared,
+is_compared_enough(gp_env *env, const gp_problem *full, const gp_problem *compared,
 				   const gp_candidate *c)
 {
-	two_fits	two = {.full = full,.compared = compared};
 	gp_candidate half = {.program = c->program,.landmarks = (c->landmarks + 1) / 2};
 	gp_problem	problem = *full;
+	gp_device  *planner = planner_open(env);
+	bool		is_long = gp_fit_is_long(planner, full, compared);
 
-	gnngp_env_destroy(run_alone(env, false, plan_two, &two, NULL));
-	if (!two.long_full)
+	planner_close(planner);
+	if (!is_long)
 		return false;
 	problem.strategy = GP_STRATEGY_AUTO;
-	gnngp_compare(env, by_plan, &problem, NULL, &half);
+	gnngp_compare(env, &problem, NULL, &half);
 	return half.problem == NULL && !gp_candidate_is_better(c, &half);
+}
+
+/* The power of a fit in full: that of the comparison; where it compared none, the best. */
+static double
+choose_power(gp_env *env, const gp_problem *problem, const gp_problem *full, const gp_candidate *c)
+{
+	gp_candidate alone = {.tree = c->tree,.program = c->program,.is_alone = true};
+
+	if (c->power > 0.0)
+		return c->power;
+	/* Conjugate gradients have compared no powers. */
+	if (gp_power_is_open(full) && !gp_precision_serves(env, full))
+		gnngp_compare(env, problem, NULL, &alone);
+	return alone.power > 0.0 ? alone.power : full->program->power;
 }
 
 /*
@@ -255,41 +252,33 @@ is_compared_enough(gp_env *env, bool by_plan, const gp_problem *full, const gp_p
  * it was surely better and explains more.  Where it has rivals and the fit fails, it is left out
  * with a NOTICE, and nothing is left of the fit.
  */
-static lone_fit
-fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rivals,
-			gp_candidate *c)
+static child_fit
+fit_in_full(gp_env *env, const gp_problem *problem, bool has_rivals, gp_candidate *c)
 {
 	gp_candidate figures = {0};
-	gp_candidate alone = {.tree = c->tree,.program = c->program,.is_alone = true};
-	lone_fit	full = {.problem = *problem,.c = &figures};
+	child_fit	full = {.problem = *problem,.c = &figures};
 	gp_program *program = gp_alloc(env, sizeof(gp_program));
 	ErrorData  *error = NULL;
 	ErrorData **caught = has_rivals ? &error : NULL;
-	bool		may_be_enough = has_rivals && c->landmarks > 0 &&
-		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0;
 
 	*program = *c->program;
 	full.problem.program = program;
-	/* Conjugate gradients have compared no powers. */
-	if (c->power == 0.0 && gp_power_is_open(&full.problem) &&
-		!gp_precision_serves(env, &full.problem))
-		gnngp_compare(env, by_plan, problem, NULL, &alone);
-	if (c->power + alone.power > 0.0)
-		program->power = c->power + alone.power;
+	program->power = choose_power(env, problem, &full.problem, c);
 	program->open_power = false;
-	may_be_enough &= program->power == 1.0;
+	bool		may_be_enough = has_rivals && c->landmarks > 0 && program->power == 1.0 &&
+		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0;
 	gp_problem	as_compared = full.problem;
 	as_compared.strategy = GP_STRATEGY_NYSTROM;
 	as_compared.nlandmarks = c->landmarks;
-	if (may_be_enough && is_compared_enough(env, by_plan, &full.problem, &as_compared, c))
+	if (may_be_enough && is_compared_enough(env, &full.problem, &as_compared, c))
 		full.problem = as_compared;
-	run_fit(env, by_plan, &full, caught);
-	if (full.alone && may_be_enough && full.posterior->plan.strategy == GP_STRATEGY_EXACT &&
+	run_fit(env, &full, caught);
+	if (full.env && may_be_enough && full.posterior->plan.strategy == GP_STRATEGY_EXACT &&
 		c->loo_score > figures.loo_score && gp_candidate_is_better(c, &figures))
 	{
 		forget(&full);
 		full.problem = as_compared;
-		run_fit(env, by_plan, &full, caught);
+		run_fit(env, &full, caught);
 	}
 	if (error)
 	{
@@ -314,25 +303,25 @@ gnngp_candidates(gp_env *env, const gp_problem *problem, const char *kernel, int
 }
 
 gnngp_choice
-gnngp_fit_kernel(gp_env *env, bool by_plan, const gp_problem *asked, const char *kernel)
+gnngp_fit_kernel(gp_env *env, const gp_problem *asked, const char *kernel)
 {
 	int			n;
 	gp_candidate *candidates = gnngp_candidates(env, asked, kernel, &n);
 	gp_shared  *shared = gp_candidates_share(env, asked, candidates, n);
 	gp_problem	problem = *asked;
-	lone_fit	full = {.problem = *asked};
+	child_fit	full = {.problem = *asked};
 	gp_candidate *chosen = candidates;
 	gnngp_choice choice = {0};
 
 	problem.shared = shared;
-	compare_all(env, by_plan, &problem, candidates, n, &full);
-	while (full.alone == NULL)
+	compare_all(env, &problem, candidates, n, &full);
+	while (full.env == NULL)
 	{
 		/* Where none is left the first one's error ends the fit. */
 		int			best = gp_candidates_best(candidates, n);
 
 		chosen = &candidates[Max(best, 0)];
-		full = fit_in_full(env, by_plan, &problem, n > 1 && best >= 0, chosen);
+		full = fit_in_full(env, &problem, n > 1 && best >= 0, chosen);
 	}
 	if (n > 1)
 	{

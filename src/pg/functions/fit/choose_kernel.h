@@ -25,14 +25,13 @@ extern gp_candidate *gnngp_candidates(gp_env *env, const gp_problem *problem, co
  * Fills in what is known of a candidate, or of a method, in an environment below env; what it loses
  * goes into the current memory context.  What it cannot do is its problem alone.
  */
-extern void gnngp_compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method,
+extern void gnngp_compare(gp_env *env, const gp_problem *problem, const char *method,
 						  gp_candidate *candidate);
 
 /*
  * Fits with a kernel or, where that is auto, with the best of those that may suit; the problem's
  * program is not looked at.
  */
-extern gnngp_choice gnngp_fit_kernel(gp_env *env, bool by_plan, const gp_problem *problem,
-									 const char *kernel);
+extern gnngp_choice gnngp_fit_kernel(gp_env *env, const gp_problem *problem, const char *kernel);
 
 #endif							/* GNNGP_CHOOSE_KERNEL_H */

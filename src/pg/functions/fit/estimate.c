@@ -186,7 +186,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		e.problem.shared = gp_candidates_share(env, &e.problem, e.candidates, e.n);
 	}
 	/* As a fit does it: below what holds the tables. */
-	gnngp_compute(gnngp_env_create_child(env), 0, false, plan_nodes, &e);
+	gnngp_compute(gnngp_env_create_child(env), 0, plan_nodes, &e);
 	size_t		end = strlen(plan->reason);
 	if (e.n > 1)
 		end += snprintf(plan->reason + end, sizeof(plan->reason) - end,

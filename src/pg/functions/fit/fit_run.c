@@ -172,7 +172,7 @@ compute_kernel(gnngp_fit_run *run)
 	gnngp_problem_init(&problem, run->data, &run->settings);
 	/* What asks for another graph comes before errors about the model. */
 	gp_notice_weights(env, &problem);
-	run->chosen = gnngp_fit_kernel(env, true, &problem, run->settings.kernel);
+	run->chosen = gnngp_fit_kernel(env, &problem, run->settings.kernel);
 	gp_notice_no_landmarks(env, run->settings.landmarks, run->chosen.posterior);
 	/* Nodes that no label reaches, once for all kernels that were tried */
 	problem.program = run->chosen.program;
@@ -225,9 +225,9 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	if (run->nodes == FIT_KERNEL)
 		compute_kernel(run);
 	else if (run->nodes == FIT_TASK || run->nodes == FIT_METHOD)
-		gnngp_compute(run->env, 0, true, compute_nodes, run);
+		gnngp_compute_planned(run->env, compute_nodes, run);
 	if (run->parts & GNNGP_PART_LINKS)
-		gnngp_compute(run->env, 0, true, compute_links, run);
+		gnngp_compute_planned(run->env, compute_links, run);
 	gnngp_env_send_notices(run->env);
 	MemoryContextSwitchTo(old);
 }

@@ -101,7 +101,7 @@ GNNGP_FUNCTION(gnngp_tune)
 	{
 		gp_candidate *c = &candidates[i];
 
-		gnngp_compare(t.env, true, &problem, c->program ? NULL : c->kernel, c);
+		gnngp_compare(t.env, &problem, c->program ? NULL : c->kernel, c);
 		if (c->problem == NULL)
 			continue;
 		c->seconds = NAN;

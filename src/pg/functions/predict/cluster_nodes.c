@@ -92,7 +92,7 @@ GNNGP_FUNCTION(gnngp_cluster)
 	call.ids.integer_ids = call.data->ids.integer;
 	given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, second ? 1 : 4);
 	gnngp_given_ids_sort(&given);
-	gnngp_compute(call.env, 0, false, compute_clusters, &call);
+	gnngp_compute(call.env, 0, compute_clusters, &call);
 	for (int64 i = 0; i < call.clustering->nodes; i++)
 	{
 		gnngp_id	id = gnngp_ids_at(&call.data->ids, i);

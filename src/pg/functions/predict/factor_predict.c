@@ -133,7 +133,7 @@ GNNGP_FUNCTION(gnngp_factor_predict)
 								.quiet = true,.nugget = gnngp_nugget_argument(fcinfo, 4)};
 	gnngp_check_nugget(job.problem.nugget);
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
-				  false, compute_posterior, &job);
+				  compute_posterior, &job);
 	const gp_posterior *post = job.posterior;
 	order = gnngp_class_order_open(post->calibrator, l.nclasses, post->prior_share);
 	for (int64 i = 0; i < post->nodes; i++)
