@@ -6,8 +6,9 @@
  * so that any thread it did start would block them too.
  *
  * Each of those who call it at once needs a buffer, which it maps at the first
- * such call and keeps.  Where the system has no memory for one, it tries again
- * for ever, so that no cancel is heard: nobody calls it before there are enough.
+ * such call, or newer versions as they are mapped themselves, and keeps.  Where the
+ * system has no memory for one, it tries again for ever, so that no cancel is heard:
+ * nobody maps or calls it before there are enough.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -33,6 +34,8 @@ enum
 #else
 #define BUFFER_BYTES (((size_t) 128 << 20) + ((size_t) 1 << 20))
 #endif
+
+#define LIBRARY_BYTES ((size_t) 64 << 20) /* of the library itself, at most */
 
 /* The entry points in use, F(member, name, result, arguments), those of one type by its letter;
  * character lengths follow the arguments of Fortran. */
@@ -173,6 +176,22 @@ open_library(gp_env *env)
 	return handle;
 }
 
+/* Address space, as OpenBLAS asks for it. */
+static void *
+map_room(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void __attribute__((noreturn))
+refuse_buffer(gp_env *env)
+{
+	gp_raise(env, GP_ERR_MEMORY,
+			 "Raise the limit of the process, or what the system lets all processes map.",
+			 "out of memory: OpenBLAS needs %zu MB of address space for a buffer",
+			 BUFFER_BYTES >> 20);
+}
+
 void
 gp_blas_load(gp_env *env)
 {
@@ -182,6 +201,10 @@ gp_blas_load(gp_env *env)
 
 	if (blas_loaded)
 		return;
+	void	   *room = map_room(LIBRARY_BYTES + BUFFER_BYTES);
+	if (room == MAP_FAILED)
+		refuse_buffer(env);
+	munmap(room, LIBRARY_BYTES + BUFFER_BYTES);
 
 	void	   *handle = open_library(env);
 	if (handle == NULL)
@@ -239,8 +262,7 @@ gp_blas_reserve(gp_env *env, int callers)
 
 	while (more < (callers - blas_buffers))
 	{
-		room[more] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-						  -1, 0);
+		room[more] = map_room(BUFFER_BYTES);
 		if (room[more] == MAP_FAILED)
 			break;
 		more++;
@@ -261,10 +283,7 @@ gp_blas_reserve(gp_env *env, int callers)
 	}
 	gp_free(env, room);
 	if (blas_buffers == 0)
-		gp_raise(env, GP_ERR_MEMORY,
-				 "Raise the limit of the process, or what the system lets all processes map.",
-				 "out of memory: OpenBLAS needs %zu MB of address space for a buffer",
-				 BUFFER_BYTES >> 20);
+		refuse_buffer(env);
 	return blas_buffers;
 }
 
