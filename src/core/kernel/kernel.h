@@ -271,6 +271,8 @@ extern gp_matrix gp_linear_dense(gp_eval *ev, const gp_linear *z);
 /* The rows index of Z as columns: dst is width x n. */
 extern void gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
 						   gp_matrix dst);
+/* So many are held at once: lists of neighbours are as wide as the graph. */
+extern int64_t gp_linear_rows_held(const gp_linear *z);
 /* out (rows x m) = Z[row0 .. row0 + rows) right + beta out, right being width x m. */
 extern void gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows,
 							gp_matrix right, double beta, gp_matrix out);

@@ -9,6 +9,8 @@
 
 #define DENSE_SHARE 0.25		/* of non-zeros, from which a factor is dense */
 #define UPLOAD_ROWS 256
+#define NUMBERS_HELD INT64_C(33554432)	/* of a factor's rows as columns at once, */
+#define FEWEST_ROWS 16			/* or so many rows */
 
 /*
  * Takes term t one step down, from at[t]; the second argument of a sum becomes a
@@ -427,6 +429,12 @@ gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
 	gp_matrix	rows = gp_gather(dev, z->dense, index, n);
 	dev->transpose(dev, gp_matrix_rows(dst, z->width - z->dense.cols, z->dense.cols), rows);
 	dev->destroy(dev, &rows);
+}
+
+int64_t
+gp_linear_rows_held(const gp_linear *z)
+{
+	return gp_max64(FEWEST_ROWS, NUMBERS_HELD / gp_max64(1, z->width) / 16 * 16);
 }
 
 void

@@ -49,10 +49,19 @@ compute(gp_pass *pass, int step)
 	const gp_step *other = s->arg1 >= 0 ? &steps[s->arg1] : NULL;	/* the second term of a sum */
 	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0};
 	double		scale;
+	int			first = s->arg0;
+	int			second = s->arg1;
 
 	if (s->kind == GP_STEP_OP)
 		return pass->gather(pass, s);
-	gp_matrix	k = gp_pass_value(pass, s->arg0);
+	/* Chains are added to what there is. */
+	if (s->kind == GP_STEP_SUM && pass->add_chain && other->kind != GP_STEP_BIAS &&
+		gp_step_is_chain(pass->ev, first) && !gp_step_is_chain(pass->ev, second))
+	{
+		first = s->arg1;
+		second = s->arg0;
+	}
+	gp_matrix	k = gp_pass_value(pass, first);
 	switch (s->kind)
 	{
 		case GP_STEP_SCALE:
@@ -83,11 +92,11 @@ compute(gp_pass *pass, int step)
 		case GP_STEP_SUM:
 			if (other->kind == GP_STEP_BIAS && pass->shifts)
 				dev->shift(dev, k, other->value);
-			else if (gp_step_is_chain(pass->ev, s->arg1) && pass->add_chain)
-				pass->add_chain(pass, s->arg1, k);
+			else if (gp_step_is_chain(pass->ev, second) && pass->add_chain)
+				pass->add_chain(pass, second, k);
 			else
 			{
-				gp_matrix	value = gp_pass_value(pass, s->arg1);
+				gp_matrix	value = gp_pass_value(pass, second);
 
 				dev->axpby(dev, 1.0, value, 1.0, k);
 				dev->destroy(dev, &value);

@@ -54,22 +54,57 @@ gp_eval_diagonal(gp_eval *ev, int step)
 	return gp_pass_run(&pass, step);
 }
 
-/* All rows of some columns of a chain. */
-static gp_matrix
-columns_chain(gp_pass *pass, int step)
+/* Writes the block columns of a chain's kernel to out, or adds them. */
+static void
+visit_chain(gp_pass *pass, int step, bool add, gp_matrix out)
 {
 	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
 	gp_chain	chain = gp_chain_build(ev, step);
-	gp_matrix	right = dev->create(dev, chain.z->width, pass->ncols, ev->type);
-	gp_matrix	out = dev->create(dev, ev->n, pass->ncols, ev->type);
+	int64_t		width = gp_min64(gp_min64(out.cols, GP_ROW_BLOCK), gp_linear_rows_held(chain.z));
+	int64_t		block_rows = gp_min64(ev->n, GP_ROW_BLOCK);
+	int64_t		height = ev->env->dry ? ev->n : block_rows;	/* n^2 blocks would take their time */
+	int32_t    *some = gp_alloc_array(ev->env, width, sizeof(int32_t));
+	gp_matrix	right = dev->create(dev, chain.z->width, width, ev->type);
+	gp_matrix	temp = add ? dev->create(dev, block_rows, width, ev->type) : (gp_matrix) {0};
 
-	gp_linear_rows(ev, chain.z, pass->cols, pass->ncols, right);
-	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
-		gp_chain_block(ev, &chain, band.first, band.count, pass->cols, right,
-					   gp_matrix_rows(out, band.first, band.count));
-	dev->destroy(dev, &right);
+	for (gp_band band = gp_band_first(out.cols, width); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
+
+		for (int64_t j = 0; j < band.count; j++)
+			some[j] = ev->env->dry || pass->cols == NULL ? (int32_t) (band.first + j) :
+				pass->cols[band.first + j];
+		gp_linear_rows(ev, chain.z, some, band.count, r);
+		for (gp_band down = gp_band_first(ev->n, height); down.count > 0; gp_band_next(&down))
+		{
+			gp_matrix	part = gp_matrix_part(out, down.first, band.first, down.count, band.count);
+			gp_matrix	block = add ? gp_matrix_part(temp, 0, 0, down.count, band.count) : part;
+
+			gp_chain_block(ev, &chain, down.first, down.count, some, r, block);
+			if (add)
+				dev->axpby(dev, 1.0, block, 1.0, part);
+		}
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, out.cols);
+	}
+	gp_destroy_all(dev, &temp, &right);
+	gp_free(ev->env, some);
 	gp_chain_free(ev, &chain);
+}
+
+static void
+add_chain(gp_pass *pass, int step, gp_matrix k)
+{
+	visit_chain(pass, step, true, k);
+}
+
+/* All rows of some columns of a chain. */
+static gp_matrix
+columns_chain(gp_pass *pass, int step)
+{
+	gp_matrix	out = pass->ev->dev->create(pass->ev->dev, pass->ev->n, pass->ncols, pass->ev->type);
+
+	visit_chain(pass, step, false, out);
 	return out;
 }
 
@@ -122,10 +157,19 @@ columns_operator(gp_pass *pass, const gp_step *s)
 	gp_matrix	half = chain_times_rows(ev, s->arg0, field, nfield, rows);
 	gp_csr_free(env, rows);
 	gp_free_all(env, place, field);
-	gp_matrix	out = dev->create(dev, ev->n, pass->ncols, ev->type);
-	dev->spmm(dev, 1.0, op, half, 0.0, out);
-	dev->destroy(dev, &half);
-	return out;
+	/* In place: a second matrix of this size would be the largest of a fit. */
+	int64_t		width = gp_min64(pass->ncols, GP_COLUMN_BLOCK);
+	gp_matrix	room = dev->create(dev, ev->n, width, ev->type);
+	for (gp_band band = gp_band_first(pass->ncols, width); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_cols(half, band.first, band.count);
+		gp_matrix	sum = gp_matrix_cols(room, 0, band.count);
+
+		dev->spmm(dev, 1.0, op, part, 0.0, sum);
+		dev->copy(dev, part, sum);
+	}
+	dev->destroy(dev, &room);
+	return half;
 }
 
 /* Columns have not enough of it. */
@@ -139,47 +183,13 @@ gp_matrix
 gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
 {
 	gp_pass		pass = {.ev = ev, .chain = columns_chain, .gather = columns_operator,
-	.diagonal = columns_diagonal, .shifts = true, .cols = cols, .ncols = ncols};
+	.diagonal = columns_diagonal, .add_chain = add_chain, .shifts = true, .cols = cols,
+	.ncols = ncols};
 
 	return gp_pass_run(&pass, step);
 }
 
 /* ---- the whole ---- */
-
-/* Visits the block columns of a chain's kernel and adds or writes them to out. */
-static void
-visit_chain(gp_eval *ev, int step, bool add, gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	gp_chain	chain = gp_chain_build(ev, step);
-	int64_t		width = gp_min64(ev->n, GP_ROW_BLOCK);
-	int64_t		height = ev->env->dry ? ev->n : width;	/* n^2 blocks would take their time */
-	int32_t    *cols = gp_alloc_array(ev->env, width, sizeof(int32_t));
-	gp_matrix	right = dev->create(dev, chain.z->width, width, ev->type);
-	gp_matrix	temp = add ? dev->create(dev, width, width, ev->type) : (gp_matrix) {0};
-
-	for (gp_band band = gp_band_first(ev->n, width); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
-
-		for (int64_t j = 0; j < band.count; j++)
-			cols[j] = (int32_t) (band.first + j);
-		gp_linear_rows(ev, chain.z, cols, band.count, r);
-		for (gp_band down = gp_band_first(ev->n, height); down.count > 0; gp_band_next(&down))
-		{
-			gp_matrix	part = gp_matrix_part(out, down.first, band.first, down.count, band.count);
-			gp_matrix	block = add ? gp_matrix_part(temp, 0, 0, down.count, band.count) : part;
-
-			gp_chain_block(ev, &chain, down.first, down.count, cols, r, block);
-			if (add)
-				dev->axpby(dev, 1.0, block, 1.0, part);
-		}
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
-	}
-	gp_destroy_all(dev, &temp, &right);
-	gp_free(ev->env, cols);
-	gp_chain_free(ev, &chain);
-}
 
 static gp_matrix
 full_chain(gp_pass *pass, int step)
@@ -187,14 +197,8 @@ full_chain(gp_pass *pass, int step)
 	gp_eval    *ev = pass->ev;
 	gp_matrix	k = ev->dev->create(ev->dev, ev->n, ev->n, ev->type);
 
-	visit_chain(ev, step, false, k);
+	visit_chain(pass, step, false, k);
 	return k;
-}
-
-static void
-add_chain(gp_pass *pass, int step, gp_matrix k)
-{
-	visit_chain(pass->ev, step, true, k);
 }
 
 /* S K S' in place of K. */

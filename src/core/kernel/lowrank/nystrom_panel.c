@@ -9,8 +9,6 @@
 #include "lowrank.h"
 
 #define ANY_JITTER 1e5			/* the largest with accepts_any_jitter */
-#define NUMBERS_HELD INT64_C(33554432)	/* of the landmarks' rows of a factor at once, */
-#define FEWEST_ROWS 16			/* or so many rows */
 
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
@@ -115,10 +113,8 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->nlandmarks, GP_COLUMN_BLOCK);
 
-	/* Lists of neighbours are as wide as the graph. */
 	if (z->terms == NULL)
-		width = gp_min64(width, gp_max64(FEWEST_ROWS,
-										 NUMBERS_HELD / gp_max64(1, z->width) / 16 * 16));
+		width = gp_min64(width, gp_linear_rows_held(z));
 	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
 	gp_matrix	work = {0};
 

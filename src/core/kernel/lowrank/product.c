@@ -65,7 +65,7 @@ last_by_rows(const gp_panel *panel)
 	return panel->nops > 0 && gp_operator_is_a(panel->op[0]);
 }
 
-/* How many columns of x are summed at once: a third, or fewer on a large graph, but 16. */
+/* How many columns of x are summed at once: a sixth, or fewer on a large graph, but 16. */
 static int64_t
 columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 {
@@ -76,7 +76,7 @@ columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 		stored = stored && f->panel[b].implicit == NULL;
 	if (stored)
 		return gp_min64(cols, 2 * GP_COLUMN_BLOCK);
-	return gp_min64(cols, gp_min64(held, gp_max64(16, (cols / 3 + 15) / 16 * 16)));
+	return gp_min64(cols, gp_min64(held, gp_max64(16, (cols / 6 + 15) / 16 * 16)));
 }
 
 /* A panel's rows of x at the columns of now, without the last ones that have nothing there. */
