@@ -79,7 +79,7 @@ find_moments(gnngp_table_fit *d)
 	const gnngp_sources *s = d->sources;
 	bool		by_itself = s->array && strcmp(s->r->def->scale, "auto") == 0;
 	feature_moments m = {.src = s,.columns = d->dims};
-	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 1,.types = (Oid[]) {FLOAT8ARRAYOID}};
+	gnngp_sink	rows = {.row = read_moments,.state = &m,.n = 1,.types = (Oid[]) {FLOAT8ARRAYOID}};
 
 	if (strcmp(s->r->def->scale, "length") == 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
@@ -144,11 +144,11 @@ read_number(void *state, const Datum *values, const bool *nulls)
 
 /* The one number of a query, which runs as gnngp_placement_query or gnngp_placement_read. */
 static double
-query_number(gnngp_placement *p, void (*run) (gnngp_placement *, const char *, const gnngp_rows *),
+query_number(gnngp_placement *p, void (*run) (gnngp_placement *, const char *, const gnngp_sink *),
 			 const char *query)
 {
 	double		number = 0.0;
-	gnngp_rows	rows = {.row = read_number,.state = &number,.n = 1,.types = (Oid[]) {FLOAT8OID}};
+	gnngp_sink	rows = {.row = read_number,.state = &number,.n = 1,.types = (Oid[]) {FLOAT8OID}};
 
 	run(p, query, &rows);
 	return number;
@@ -281,7 +281,7 @@ gnngp_chunk_degrees(gnngp_table_fit *d, int32 *degree, bool *field)
 	const char *key = psprintf("%d", gnngp_placement_key_of(p, 0));
 	degree_rows r = {&d->ids, degree, field, 0};
 	Oid			matrix = gnngp_type("gp_matrix");
-	gnngp_rows	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
+	gnngp_sink	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
 	int64		ends = 0;
 
 	for (int64 k = 0; k < data->nlabelled && !d->placement.listed; k++)

@@ -84,7 +84,7 @@ static void
 collect(gnngp_table_fit *d, collection *c, const char *query)
 {
 	Oid			type = gnngp_type("gp_matrix");
-	gnngp_rows	rows = {.row = collect_rows,.state = c,.n = 1,.types = &type};
+	gnngp_sink	rows = {.row = collect_rows,.state = c,.n = 1,.types = &type};
 
 	gnngp_placement_query(&d->placement, query, &rows);
 	if (!d->placement.listed && c->found != c->n)

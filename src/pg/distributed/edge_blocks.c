@@ -88,7 +88,7 @@ GNNGP_FUNCTION(gnngp_take_edge)
  * then; asked is what has it asked where that row lies. */
 GNNGP_FUNCTION(gnngp_taken_edges)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	ArrayType  *keys = PG_GETARG_ARRAYTYPE_P(1);
 	const int32 *key = gnngp_array_data(keys);
 	int			n = ArrayGetNItems(ARR_NDIM(keys), ARR_DIMS(keys));
@@ -103,8 +103,8 @@ GNNGP_FUNCTION(gnngp_taken_edges)
 			continue;
 		Datum		graph = gnngp_graph_of_edges(list);
 		for (int i = 0; i < n; i++)
-			gnngp_emit(result, gnngp_cell(Int32GetDatum(key[i])), gnngp_cell(Int32GetDatum(k)),
-					   gnngp_cell(graph), gnngp_cell_float((double) list->n));
+			gnngp_emit(result, gnngp_out(Int32GetDatum(key[i])), gnngp_out(Int32GetDatum(k)),
+					   gnngp_out(graph), gnngp_out_float((double) list->n));
 		pfree(DatumGetPointer(graph));
 		pfree(list->end);
 		if (list->weight)

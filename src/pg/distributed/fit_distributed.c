@@ -167,7 +167,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
-	gnngp_rows	rows = {.row = add_sums,.state = &s,.n = 2,.types = types};
+	gnngp_sink	rows = {.row = add_sums,.state = &s,.n = 2,.types = types};
 
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
 	gnngp_placement_query(&d->placement,

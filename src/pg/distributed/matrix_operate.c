@@ -116,7 +116,7 @@ static gp_graph *
 graph_of_blocks(gp_env *env, Oid table, const gnngp_value_ids *ids, int64 *missing)
 {
 	block_reading r = {.env = env,.ids = ids};
-	gnngp_rows	rows = {.row = add_block,.state = &r,.n = 1,
+	gnngp_sink	rows = {.row = add_block,.state = &r,.n = 1,
 						.types = (Oid[]) {gnngp_type("gp_graph")}};
 
 	if (OidIsValid(table))

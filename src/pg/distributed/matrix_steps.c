@@ -93,7 +93,7 @@ GNNGP_FUNCTION(gnngp_matrix_rows)
 /* gp_split(matrix, width): groups of so many columns, numbered from 0. */
 GNNGP_FUNCTION(gnngp_matrix_split)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	int32		width = PG_GETARG_INT32(1);
 	gnngp_table_value table;
 
@@ -108,10 +108,10 @@ GNNGP_FUNCTION(gnngp_matrix_split)
 		for (int64 i = 0; i < all.rows; i++)
 			memcpy(part + i * band.count * size,
 				   (char *) all.data + (i * all.cols + band.first) * size, band.count * size);
-		gnngp_emit(result, gnngp_cell(Int32GetDatum((int32) (band.first / width))),
-				   gnngp_cell(gnngp_matrix_write(&table.ids,
-												 gp_matrix_wrap(part, all.rows, band.count,
-																all.type))));
+		gnngp_emit(result, gnngp_out(Int32GetDatum((int32) (band.first / width))),
+				   gnngp_out(gnngp_matrix_write(&table.ids,
+												gp_matrix_wrap(part, all.rows, band.count,
+															   all.type))));
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -55,7 +55,7 @@ statement_context(void *arg)
  * others do not see ours.
  */
 static void
-run_query(gnngp_placement *p, Oid role, const char *query, const gnngp_rows *rows)
+run_query(gnngp_placement *p, Oid role, const char *query, const gnngp_sink *rows)
 {
 	ErrorContextCallback context = {error_context_stack, statement_context, p};
 	Oid			user;
@@ -81,13 +81,13 @@ run_query(gnngp_placement *p, Oid role, const char *query, const gnngp_rows *row
 }
 
 void
-gnngp_placement_query(gnngp_placement *p, const char *query, const gnngp_rows *rows)
+gnngp_placement_query(gnngp_placement *p, const char *query, const gnngp_sink *rows)
 {
 	run_query(p, p->role, query, rows);
 }
 
 void
-gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *rows)
+gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_sink *rows)
 {
 	run_query(p, GetUserId(), query, rows);
 }
@@ -241,7 +241,7 @@ static void
 fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 {
 	insertion	in = {.keys = p->keys};
-	gnngp_rows	rows = {.row = insert_row,.state = &in};
+	gnngp_sink	rows = {.row = insert_row,.state = &in};
 	Oid		   *type;
 
 	if (p->apart && !p->listed)

@@ -89,8 +89,8 @@ extern const char *gnngp_placement_table_near(const gnngp_placement *p, const ch
 											  const char *key);
 
 /* Runs a query on working tables, or on the user's, and hands each row over. */
-extern void gnngp_placement_query(gnngp_placement *p, const char *query, const gnngp_rows *rows);
-extern void gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *rows);
+extern void gnngp_placement_query(gnngp_placement *p, const char *query, const gnngp_sink *rows);
+extern void gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_sink *rows);
 
 /* Runs a statement with values on working tables that returns nothing. */
 extern void gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs,

@@ -424,7 +424,7 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, gnngp_row_fn row, void *state
 	query_run	run = {env, row, state, phase, 0, total};
 	int			n = list_length(q->types);
 	Oid		   *types = palloc(sizeof(Oid) * n);
-	gnngp_rows	rows = {.row = count_row,.state = &run,.n = n,.types = types,
+	gnngp_sink	rows = {.row = count_row,.state = &run,.n = n,.types = types,
 						.source = q->table->name};
 	bool		restricted = q->where && !gnngp_query_scans(q);
 	int			guc_level = NewGUCNestLevel();

@@ -150,19 +150,19 @@ gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 /* ---- rows of functions that return some ---- */
 
 NullableDatum
-gnngp_cell_float(double v)
+gnngp_out_float(double v)
 {
-	return isnan(v) ? GNNGP_CELL_NULL : gnngp_cell(Float8GetDatum(v));
+	return isnan(v) ? GNNGP_OUT_NULL : gnngp_out(Float8GetDatum(v));
 }
 
 NullableDatum
-gnngp_cell_text(const char *text)
+gnngp_out_text(const char *text)
 {
-	return text ? gnngp_cell(CStringGetTextDatum(text)) : GNNGP_CELL_NULL;
+	return text ? gnngp_out(CStringGetTextDatum(text)) : GNNGP_OUT_NULL;
 }
 
 gnngp_result *
-gnngp_rows_start(FunctionCallInfo fcinfo)
+gnngp_result_start(FunctionCallInfo fcinfo)
 {
 	gnngp_result *result = palloc(sizeof(gnngp_result));
 	const ReturnSetInfo *set = (const ReturnSetInfo *) fcinfo->resultinfo;
@@ -211,7 +211,7 @@ gnngp_emit_row(gnngp_result *result, int n, const NullableDatum *cell)
 }
 
 void
-gnngp_rows_sort(gnngp_result *result, AttrNumber first, AttrNumber second)
+gnngp_result_sort(gnngp_result *result, AttrNumber first, AttrNumber second)
 {
 	Oid			greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
 
@@ -222,7 +222,7 @@ gnngp_rows_sort(gnngp_result *result, AttrNumber first, AttrNumber second)
 }
 
 void
-gnngp_rows_end_sort(gnngp_result *result)
+gnngp_result_end_sort(gnngp_result *result)
 {
 	if (result->sort == NULL)
 		return;

@@ -79,15 +79,15 @@ extern gnngp_texts gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, cons
 
 /* A column of a row; a float8 is NULL where it is NaN, and a text where there is none. */
 static inline NullableDatum
-gnngp_cell(Datum value)
+gnngp_out(Datum value)
 {
 	return (NullableDatum) {value, false};
 }
 
-extern NullableDatum gnngp_cell_float(double v);
-extern NullableDatum gnngp_cell_text(const char *text);
+extern NullableDatum gnngp_out_float(double v);
+extern NullableDatum gnngp_out_text(const char *text);
 
-#define GNNGP_CELL_NULL ((NullableDatum) {0, true})
+#define GNNGP_OUT_NULL ((NullableDatum) {0, true})
 
 /* The set of rows that a call returns, and where one of them is made. */
 typedef struct gnngp_result
@@ -100,7 +100,7 @@ typedef struct gnngp_result
 	struct TupleTableSlot *slot;
 } gnngp_result;
 
-extern gnngp_result *gnngp_rows_start(FunctionCallInfo fcinfo);
+extern gnngp_result *gnngp_result_start(FunctionCallInfo fcinfo);
 
 /* Makes these cells, in a memory context of one row, and appends them; serves interrupts. */
 #define gnngp_emit(result, ...) \
@@ -110,8 +110,8 @@ extern gnngp_result *gnngp_rows_start(FunctionCallInfo fcinfo);
 extern void gnngp_emit_row(gnngp_result *result, int n, const NullableDatum *cell);
 
 /* Sorts them by two columns of double precision, the largest first; the second call ends it. */
-extern void gnngp_rows_sort(gnngp_result *result, AttrNumber first, AttrNumber second);
-extern void gnngp_rows_end_sort(gnngp_result *result);
+extern void gnngp_result_sort(gnngp_result *result, AttrNumber first, AttrNumber second);
+extern void gnngp_result_end_sort(gnngp_result *result);
 
 /* The one row that a call returns. */
 #define gnngp_row(fcinfo, ...) \

@@ -152,7 +152,7 @@ gnngp_progress_end(void)
 /* The running computations of this database that the caller may see. */
 GNNGP_FUNCTION(gnngp_progress_rows)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 
 	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
 	{
@@ -177,13 +177,13 @@ GNNGP_FUNCTION(gnngp_progress_rows)
 		if (phase < 0 || phase >= GP_PHASE_COUNT)
 			phase = GP_PHASE_IDLE;
 		memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
-		gnngp_emit(result, gnngp_cell(Int32GetDatum(entry->st_procpid)), gnngp_cell_text(name),
-				   gnngp_cell_text(phase_names[phase]),
-				   gnngp_cell(Int64GetDatum(param[SLOT_DONE])),
+		gnngp_emit(result, gnngp_out(Int32GetDatum(entry->st_procpid)), gnngp_out_text(name),
+				   gnngp_out_text(phase_names[phase]),
+				   gnngp_out(Int64GetDatum(param[SLOT_DONE])),
 				   {Int64GetDatum(param[SLOT_TOTAL]), param[SLOT_TOTAL] <= 0},
-				   gnngp_cell(TimestampTzGetDatum(param[SLOT_STARTED])),
-				   gnngp_cell_float(phase == GP_PHASE_TRAIN ? objective : NAN),
-				   gnngp_cell_float(left > 0 ? left / 1000.0 : NAN));
+				   gnngp_out(TimestampTzGetDatum(param[SLOT_STARTED])),
+				   gnngp_out_float(phase == GP_PHASE_TRAIN ? objective : NAN),
+				   gnngp_out_float(left > 0 ? left / 1000.0 : NAN));
 	}
 	return (Datum) 0;
 }

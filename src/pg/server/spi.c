@@ -79,7 +79,7 @@ gnngp_become_again(const gnngp_identity *saved)
 typedef struct row_receiver
 {
 	DestReceiver pub;
-	const gnngp_rows *rows;
+	const gnngp_sink *rows;
 	MemoryContext context;		/* of one row */
 } row_receiver;
 
@@ -90,7 +90,7 @@ typedef struct row_receiver
 static void
 receive_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
-	const gnngp_rows *rows = ((row_receiver *) self)->rows;
+	const gnngp_sink *rows = ((row_receiver *) self)->rows;
 
 	for (int i = 0; rows->types != NULL && i < Max(desc->natts, rows->n); i++)
 	{
@@ -130,7 +130,7 @@ receive_nothing(DestReceiver *self)
 
 void
 gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
-			   const Datum *values, const gnngp_rows *rows)
+			   const Datum *values, const gnngp_sink *rows)
 {
 	SPIExecuteOptions options = {.read_only = true};
 	row_receiver r = {

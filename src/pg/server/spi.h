@@ -50,14 +50,14 @@ extern ErrorData *gnngp_attempt_but_cancel(void (*work) (void *arg), void *arg);
 typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
 
 /* Who receives the rows of a query. */
-typedef struct gnngp_rows
+typedef struct gnngp_sink
 {
 	gnngp_row_fn row;
 	void	   *state;
 	int			n;				/* columns */
 	const Oid  *types;			/* which each has, or a domain over it; NULL: not compared */
 	const char *source;			/* what is read, for messages; NULL: a working table */
-} gnngp_rows;
+} gnngp_sink;
 
 /*
  * Runs a plan that SPI has prepared, or a query where it is NULL, read only under the active
@@ -65,6 +65,6 @@ typedef struct gnngp_rows
  * NULL.  55000 when the columns have other types than said.
  */
 extern void gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
-						   const Datum *values, const gnngp_rows *rows);
+						   const Datum *values, const gnngp_sink *rows);
 
 #endif							/* GNNGP_SPI_H */

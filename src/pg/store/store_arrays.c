@@ -304,7 +304,7 @@ gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *section, gn
 	MemoryContext context = CurrentMemoryContext;
 	array_reader r = {.env = env,.model = model,.section = section,.arrays = list,
 		.context = context};
-	gnngp_rows	rows = {.row = block_row,.state = &r};
+	gnngp_sink	rows = {.row = block_row,.state = &r};
 
 	*list = (gnngp_arrays) {0};
 	gnngp_spi_connect();

@@ -70,7 +70,7 @@ gnngp_store_insert(gnngp_block_key key, uint32 magic, uint32 format, char *buffe
  */
 void
 gnngp_store_receive(const gnngp_model *model, int64 version, const char *section,
-					gnngp_which_blocks which, int64 key, const gnngp_rows *rows)
+					gnngp_which_blocks which, int64 key, const gnngp_sink *rows)
 {
 	static const char *const condition[] = {
 		[GNNGP_BLOCKS_ALL] = "",

@@ -47,6 +47,6 @@ typedef enum gnngp_which_blocks
 
 /* Hands them over in order, under row-level security and inside SPI: a bytea each. */
 extern void gnngp_store_receive(const gnngp_model *model, int64 version, const char *section,
-								gnngp_which_blocks which, int64 key, const gnngp_rows *rows);
+								gnngp_which_blocks which, int64 key, const gnngp_sink *rows);
 
 #endif							/* GNNGP_STORE_BLOCKS_H */

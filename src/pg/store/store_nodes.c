@@ -277,7 +277,7 @@ gnngp_store_read(const gnngp_model *model, const char *section, const gnngp_give
 {
 	gnngp_row_section p = section_of(model, section);
 
-	gnngp_rows_read(&p, given, row, state);
+	gnngp_section_read(&p, given, row, state);
 }
 
 void
@@ -347,7 +347,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 		w.mean = posterior->mean + first * w.mean_step;
 		w.variance = posterior->variance + first;
 	}
-	(void) gnngp_rows_write(&nodes, w.ids, &packer);
+	(void) gnngp_section_write(&nodes, w.ids, &packer);
 	/* The labelled rows: of a task, where an entity may have many, by ids of their own */
 	w = (writer) {
 		.data = data,.ids = data->task_data ? &data->task_data->label_ids : &data->ids,
@@ -358,7 +358,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	};
 	packer.node = data->labelled;
 	packer.n = posterior->loo.n;
-	(void) gnngp_rows_write(&loo, w.ids, &packer);
+	(void) gnngp_section_write(&loo, w.ids, &packer);
 	gnngp_figures_write(model, posterior);
 	gnngp_spi_finish();
 }

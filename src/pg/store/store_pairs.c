@@ -117,7 +117,7 @@ gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_k
 	};
 
 	gnngp_spi_connect();
-	int64		bytes = gnngp_rows_write(&section, ids, &packer);
+	int64		bytes = gnngp_section_write(&section, ids, &packer);
 	gnngp_spi_finish();
 	return bytes;
 }
@@ -138,7 +138,7 @@ gnngp_kept_read(const gnngp_model *model, const gnngp_given_ids *given, gnngp_st
 {
 	gnngp_row_section section = section_of(model);
 
-	gnngp_rows_read(&section, given, row, state);
+	gnngp_section_read(&section, given, row, state);
 }
 
 void

@@ -103,13 +103,13 @@ block_row(void *state, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_rows_read(const gnngp_row_section *section, const gnngp_given_ids *given,
-				gnngp_stored_row_fn row, void *state)
+gnngp_section_read(const gnngp_row_section *section, const gnngp_given_ids *given,
+				   gnngp_stored_row_fn row, void *state)
 {
 	const gnngp_model *model = section->model;
 	int64		blocks = 1 + section->rows / (1 + (int64) (section->target / section->row_bytes));
 	block_reading r = {.section = section,.given = given,.row = row,.state = state};
-	gnngp_rows	rows = {.row = block_row,.state = &r};
+	gnngp_sink	rows = {.row = block_row,.state = &r};
 
 	gnngp_spi_connect();
 	if (given->all || (given->n > 1 && given->n > blocks / 4))
@@ -170,8 +170,8 @@ gnngp_pack_id(const gnngp_ids *ids, int64 node, char *row, char *texts, size_t *
 }
 
 int64
-gnngp_rows_write(const gnngp_row_section *section, const gnngp_ids *ids,
-				 const gnngp_row_packer *packer)
+gnngp_section_write(const gnngp_row_section *section, const gnngp_ids *ids,
+					const gnngp_row_packer *packer)
 {
 	char	   *buffer = NULL;
 	size_t		room = 0;

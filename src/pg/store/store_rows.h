@@ -56,8 +56,8 @@ typedef struct gnngp_row_section
 } gnngp_row_section;
 
 /* Hands out the rows of given ids, sorted, by reading the blocks that may hold their keys. */
-extern void gnngp_rows_read(const gnngp_row_section *section, const gnngp_given_ids *given,
-							gnngp_stored_row_fn row, void *state);
+extern void gnngp_section_read(const gnngp_row_section *section, const gnngp_given_ids *given,
+							   gnngp_stored_row_fn row, void *state);
 
 /* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */
 extern void gnngp_block_id(const gnngp_block *block, const char *row, const char *before,
@@ -80,8 +80,8 @@ typedef struct gnngp_row_packer
 } gnngp_row_packer;
 
 /* Writes a section inside SPI; returns its bytes.  54000 for a row that is too long for a block. */
-extern int64 gnngp_rows_write(const gnngp_row_section *section, const gnngp_ids *ids,
-							  const gnngp_row_packer *packer);
+extern int64 gnngp_section_write(const gnngp_row_section *section, const gnngp_ids *ids,
+								 const gnngp_row_packer *packer);
 
 /* The bytes of a node's text. */
 extern size_t gnngp_text_bytes(const gnngp_ids *ids, int64 node);

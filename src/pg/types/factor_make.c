@@ -186,7 +186,7 @@ GNNGP_FUNCTION(gnngp_kernel_value)
 /* gp_factor_rows(gp_factor) */
 GNNGP_FUNCTION(gnngp_factor_rows)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	Size		bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
 	ArrayType  *array = palloc0(bytes);
@@ -199,8 +199,8 @@ GNNGP_FUNCTION(gnngp_factor_rows)
 	for (int64 i = 0; i < factor.ids.n; i++)
 	{
 		gnngp_value_row(factor.value, i, factor.cols, (float *) gnngp_array_data(array));
-		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
-				   gnngp_cell(PointerGetDatum(array)));
+		gnngp_emit(result, gnngp_out(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
+				   gnngp_out(PointerGetDatum(array)));
 	}
 	return (Datum) 0;
 }

@@ -24,14 +24,14 @@ memory_cell(size_t bytes)
 /* gp_device(): the CPU and each card, or why there is none */
 GNNGP_FUNCTION(gnngp_device)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_device  *device = gp_device_cpu(env, 1);
 
-	gnngp_emit(result, gnngp_cell_text(device->name),
-			   gnngp_cell_text(gp_device_cpu_describe(device)), memory_cell(env->limit),
-			   GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
-			   gnngp_cell_text("ready"));
+	gnngp_emit(result, gnngp_out_text(device->name),
+			   gnngp_out_text(gp_device_cpu_describe(device)), memory_cell(env->limit),
+			   GNNGP_OUT_NULL, GNNGP_OUT_NULL, GNNGP_OUT_NULL, GNNGP_OUT_NULL,
+			   gnngp_out_text("ready"));
 	device->close(device);
 	gnngp_env_destroy(env);
 	const gnngp_gpus *gpus = gnngp_gpu_find();
@@ -39,18 +39,18 @@ GNNGP_FUNCTION(gnngp_device)
 	{
 		const gp_cuda_card *card = &gpus->card[i];
 
-		gnngp_emit(result, gnngp_cell_text("cuda"), gnngp_cell_text(card->name),
+		gnngp_emit(result, gnngp_out_text("cuda"), gnngp_out_text(card->name),
 				   memory_cell(card->memory),
-				   gnngp_cell_text(psprintf("%d.%d", card->major, card->minor)),
-				   gnngp_cell_text(cuda_version(card->driver)),
-				   gnngp_cell_text(cuda_version(card->runtime)), gnngp_cell_text(card->libraries),
-				   gnngp_cell_text(gpus->state == GNNGP_GPU_LOST ? "lost in this session" :
-								   gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"));
+				   gnngp_out_text(psprintf("%d.%d", card->major, card->minor)),
+				   gnngp_out_text(cuda_version(card->driver)),
+				   gnngp_out_text(cuda_version(card->runtime)), gnngp_out_text(card->libraries),
+				   gnngp_out_text(gpus->state == GNNGP_GPU_LOST ? "lost in this session" :
+								  gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"));
 	}
 	if (gpus->n == 0)
-		gnngp_emit(result, gnngp_cell_text("cuda"), GNNGP_CELL_NULL, GNNGP_CELL_NULL,
-				   GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
-				   gnngp_cell_text(gpus->reason));
+		gnngp_emit(result, gnngp_out_text("cuda"), GNNGP_OUT_NULL, GNNGP_OUT_NULL,
+				   GNNGP_OUT_NULL, GNNGP_OUT_NULL, GNNGP_OUT_NULL, GNNGP_OUT_NULL,
+				   gnngp_out_text(gpus->reason));
 	return (Datum) 0;
 }
 

@@ -417,7 +417,7 @@ tables_argument(FunctionCallInfo fcinfo)
 static NullableDatum
 name_cell(const char *name)
 {
-	return name ? gnngp_cell(DirectFunctionCall1(namein, CStringGetDatum(name))) : GNNGP_CELL_NULL;
+	return name ? gnngp_out(DirectFunctionCall1(namein, CStringGetDatum(name))) : GNNGP_OUT_NULL;
 }
 
 static NullableDatum
@@ -429,7 +429,7 @@ time_cell(const gnngp_schema_table *t)
 /* gp_relations(graph) */
 GNNGP_FUNCTION(gnngp_relations)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gnngp_graph_def *graph = tables_argument(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_schema_use use;
@@ -441,9 +441,9 @@ GNNGP_FUNCTION(gnngp_relations)
 		const gnngp_schema_table *child = &use.schema->table[r->child];
 		const gnngp_schema_table *parent = &use.schema->table[r->parent];
 
-		gnngp_emit(result, gnngp_cell_text(r->name), gnngp_cell(ObjectIdGetDatum(child->table.oid)),
-				   gnngp_cell(ObjectIdGetDatum(parent->table.oid)), time_cell(child),
-				   time_cell(parent), gnngp_cell_text(gnngp_relation_note(use.schema, i)));
+		gnngp_emit(result, gnngp_out_text(r->name), gnngp_out(ObjectIdGetDatum(child->table.oid)),
+				   gnngp_out(ObjectIdGetDatum(parent->table.oid)), time_cell(child),
+				   time_cell(parent), gnngp_out_text(gnngp_relation_note(use.schema, i)));
 	}
 	gnngp_schema_end(&use);
 	gnngp_env_destroy(env);
@@ -490,9 +490,9 @@ static void
 emit_column(void *result, Oid table, const char *column, const char *encoding, int width,
 			const char *note)
 {
-	gnngp_emit((gnngp_result *) result, gnngp_cell(ObjectIdGetDatum(table)), name_cell(column),
-			   gnngp_cell_text(encoding), gnngp_cell(Int32GetDatum(width)),
-			   gnngp_cell_text(note && note[0] != '\0' ? note : NULL));
+	gnngp_emit((gnngp_result *) result, gnngp_out(ObjectIdGetDatum(table)), name_cell(column),
+			   gnngp_out_text(encoding), gnngp_out(Int32GetDatum(width)),
+			   gnngp_out_text(note && note[0] != '\0' ? note : NULL));
 }
 
 /* The columns of a graph of nodes and edges. */
@@ -530,7 +530,7 @@ emit_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data 
 /* gp_columns(graph) */
 GNNGP_FUNCTION(gnngp_columns)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
@@ -550,7 +550,7 @@ GNNGP_FUNCTION(gnngp_task_rows_sql)
 {
 	gnngp_graph_def *task = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
 	Oid			type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
 	gnngp_column id;
@@ -569,9 +569,9 @@ GNNGP_FUNCTION(gnngp_task_rows_sql)
 	else						/* nodes are of this very type, be it smaller, or an array */
 		gnngp_id_type_open(&ids, &model, type);
 	for (int64 i = 0; i < n; i++)
-		gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(&ids, &row[i].id)),
-				   gnngp_cell(TimestampTzGetDatum((TimestampTz) row[i].as_of)),
-				   gnngp_cell_text(row[i].target));
+		gnngp_emit(result, gnngp_out(gnngp_id_type_datum(&ids, &row[i].id)),
+				   gnngp_out(TimestampTzGetDatum((TimestampTz) row[i].as_of)),
+				   gnngp_out_text(row[i].target));
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

@@ -69,9 +69,9 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 	if (plan->bytes > (double) limit)
 		appendStringInfo(&reason, "; does not fit in gnngp.memory_limit (%.0f MB)",
 						 floor((double) limit / MEGA));
-	return gnngp_row(fcinfo, gnngp_cell_text(strategy),
-					 gnngp_cell(Int64GetDatum((int64) Min(plan->bytes, 9e18))),
-					 gnngp_cell_float(plan->flops), gnngp_cell_text(reason.data));
+	return gnngp_row(fcinfo, gnngp_out_text(strategy),
+					 gnngp_out(Int64GetDatum((int64) Min(plan->bytes, 9e18))),
+					 gnngp_out_float(plan->flops), gnngp_out_text(reason.data));
 }
 
 static Datum
@@ -168,9 +168,9 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gp_plan    *plan = &e.forecast.full;
 
 	if (error && error->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
-		return gnngp_row(fcinfo, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
-						 gnngp_cell_text(psprintf("the tables cannot be read: %s",
-												  error->message)));
+		return gnngp_row(fcinfo, GNNGP_OUT_NULL, GNNGP_OUT_NULL, GNNGP_OUT_NULL,
+						 gnngp_out_text(psprintf("the tables cannot be read: %s",
+												 error->message)));
 	if (error)
 		ReThrowError(error);
 	env->limit = 0;

@@ -68,7 +68,7 @@ compare_candidates(const void *a, const void *b, void *arg)
 GNNGP_FUNCTION(gnngp_tune)
 {
 	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	gnngp_texts kernels = {0};
@@ -117,9 +117,9 @@ GNNGP_FUNCTION(gnngp_tune)
 	{
 		const gp_candidate *c = ordered[i];
 
-		gnngp_emit(result, gnngp_cell_text(c->kernel), gnngp_cell_float(c->nugget),
-				   gnngp_cell_float(c->nll), gnngp_cell_float(c->loo_score),
-				   gnngp_cell_float(c->log_marginal_likelihood), gnngp_cell_float(c->seconds));
+		gnngp_emit(result, gnngp_out_text(c->kernel), gnngp_out_float(c->nugget),
+				   gnngp_out_float(c->nll), gnngp_out_float(c->loo_score),
+				   gnngp_out_float(c->log_marginal_likelihood), gnngp_out_float(c->seconds));
 	}
 	gnngp_env_destroy(t.env);
 	gnngp_progress_end();

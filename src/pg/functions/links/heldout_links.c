@@ -13,7 +13,7 @@
 GNNGP_FUNCTION(gnngp_heldout_links)
 {
 	gnngp_model *model = gnngp_link_view(gnngp_own_model(gnngp_text_argument(fcinfo, 0, "model")));
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	int			guc_level = gnngp_output_level();
 	gp_link_held held;
@@ -31,10 +31,10 @@ GNNGP_FUNCTION(gnngp_heldout_links)
 
 		gnngp_poll(e);
 		if (gnngp_given_ids_have(&given, &src) || gnngp_given_ids_have(&given, &dst))
-			gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(&type, &src)),
-					   gnngp_cell(gnngp_id_type_datum(&type, &dst)),
-					   gnngp_cell(BoolGetDatum(held.linked[e])), gnngp_cell_float(row->score),
-					   gnngp_cell_float(row->variance), gnngp_cell_float(row->probability));
+			gnngp_emit(result, gnngp_out(gnngp_id_type_datum(&type, &src)),
+					   gnngp_out(gnngp_id_type_datum(&type, &dst)),
+					   gnngp_out(BoolGetDatum(held.linked[e])), gnngp_out_float(row->score),
+					   gnngp_out_float(row->variance), gnngp_out_float(row->probability));
 	}
 	gnngp_env_destroy(env);
 	AtEOXact_GUC(false, guc_level);

@@ -34,7 +34,7 @@ static void
 open_call(FunctionCallInfo fcinfo, link_predict *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->result = gnngp_rows_start(fcinfo);
+	p->result = gnngp_result_start(fcinfo);
 	p->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
 }
 
@@ -42,9 +42,9 @@ static void
 emit_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double score, double variance,
 		  double probability)
 {
-	gnngp_emit(p->result, gnngp_cell(gnngp_id_type_datum(&p->id_type, src)),
-			   gnngp_cell(gnngp_id_type_datum(&p->id_type, dst)), gnngp_cell_float(score),
-			   gnngp_cell_float(variance), gnngp_cell_float(probability));
+	gnngp_emit(p->result, gnngp_out(gnngp_id_type_datum(&p->id_type, src)),
+			   gnngp_out(gnngp_id_type_datum(&p->id_type, dst)), gnngp_out_float(score),
+			   gnngp_out_float(variance), gnngp_out_float(probability));
 }
 
 /* Emits a row of the core. */
@@ -370,8 +370,8 @@ GNNGP_FUNCTION(gnngp_embedding)
 		gp_links_embedding(p.open->links, node[i], numbers);
 		for (int d = 0; d < width; d++)
 			elements[d] = Float4GetDatum(numbers[d]);
-		gnngp_emit(p.result, gnngp_cell(gnngp_id_type_datum(&p.id_type, &id)),
-				   gnngp_cell(gnngp_make_array(elements, width, FLOAT4OID)));
+		gnngp_emit(p.result, gnngp_out(gnngp_id_type_datum(&p.id_type, &id)),
+				   gnngp_out(gnngp_make_array(elements, width, FLOAT4OID)));
 	}
 	gp_free(p.open->env, node);
 	gnngp_links_close(p.open);

@@ -55,7 +55,7 @@ emit_part(gnngp_live_call *c, score_part part, const char *class)
 	const gp_metapath_term *term = c->terms ? &c->terms->term[part.number] : NULL;
 	const char *relation = NULL;
 	const char *aggregate = NULL;
-	NullableDatum labelled = GNNGP_CELL_NULL;
+	NullableDatum labelled = GNNGP_OUT_NULL;
 
 	if (term)
 	{
@@ -76,11 +76,11 @@ emit_part(gnngp_live_call *c, score_part part, const char *class)
 									   gp_live_labelled(c->live->state, &n)[part.number]);
 		int32		number = gp_live_class(c->live->state, part.number);
 
-		labelled = gnngp_cell(gnngp_id_type_datum(&c->id_type, &id));
+		labelled = gnngp_out(gnngp_id_type_datum(&c->id_type, &id));
 		class = number < 0 ? NULL : c->model->class_labels.text[number];
 	}
-	gnngp_emit(c->result, labelled, gnngp_cell_text(class), gnngp_cell_float(part.share),
-			   gnngp_cell_text(relation), gnngp_cell_text(aggregate));
+	gnngp_emit(c->result, labelled, gnngp_out_text(class), gnngp_out_float(part.share),
+			   gnngp_out_text(relation), gnngp_out_text(aggregate));
 }
 
 /* Emits the largest k of n parts, and the rest of the score in one row; class: of all rows, or
@@ -95,8 +95,8 @@ emit_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score
 		emit_part(c, parts[i], class);
 		score -= parts[i].share;
 	}
-	gnngp_emit(c->result, GNNGP_CELL_NULL, gnngp_cell_text(class), gnngp_cell_float(score),
-			   GNNGP_CELL_NULL, GNNGP_CELL_NULL);
+	gnngp_emit(c->result, GNNGP_OUT_NULL, gnngp_out_text(class), gnngp_out_float(score),
+			   GNNGP_OUT_NULL, GNNGP_OUT_NULL);
 }
 
 /* Takes the node, of which there has to be one. */
@@ -289,7 +289,7 @@ node_cell(gnngp_live_call *c, const gnngp_neighbourhood *some, int32 node)
 {
 	gnngp_id	id = gnngp_ids_at(&some->ids, node);
 
-	return gnngp_cell(gnngp_id_type_datum(&c->id_type, &id));
+	return gnngp_out(gnngp_id_type_datum(&c->id_type, &id));
 }
 
 /*
@@ -318,7 +318,7 @@ GNNGP_FUNCTION(gnngp_explain_edges)
 				 errdetail("Each edge is removed in turn, and all nodes nearby are evaluated again. The heaviest edges come first.")));
 	for (int64 e = 0; e < n; e++)
 		gnngp_emit(c.result, node_cell(&c, some, edge[e].src), node_cell(&c, some, edge[e].dst),
-				   gnngp_cell_float(edge[e].effect));
+				   gnngp_out_float(edge[e].effect));
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }
@@ -358,7 +358,7 @@ GNNGP_FUNCTION(gnngp_next_labels)
 			choice = gp_live_next(gnngp_live_call_device(&c), &q, k);
 	}
 	for (int64 i = 0; i < choice.n; i++)
-		gnngp_emit(c.result, node_cell(&c, some, choice.node[i]), gnngp_cell_float(choice.gain[i]));
+		gnngp_emit(c.result, node_cell(&c, some, choice.node[i]), gnngp_out_float(choice.gain[i]));
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }

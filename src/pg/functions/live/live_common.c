@@ -13,7 +13,7 @@
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
-	*c = (gnngp_live_call) {.fcinfo = fcinfo,.result = gnngp_rows_start(fcinfo)};
+	*c = (gnngp_live_call) {.fcinfo = fcinfo,.result = gnngp_result_start(fcinfo)};
 	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	Oid			owner = c->model->owner_role;
 	if (owner_only)

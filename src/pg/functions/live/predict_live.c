@@ -193,12 +193,12 @@ emit_rows(gnngp_live_call *c, const gp_live_answer *a, int32 only)
 
 	for (int64 i = 0; i < a->n; i++)
 	{
-		NullableDatum node = gnngp_cell(gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]));
-		NullableDatum variance = gnngp_cell_float(a->variance[i]);
+		NullableDatum node = gnngp_out(gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]));
+		NullableDatum variance = gnngp_out_float(a->variance[i]);
 
 		if (values_only)
-			gnngp_emit(c->result, node, GNNGP_CELL_NULL, gnngp_cell_float(a->mean[i]), variance,
-					   GNNGP_CELL_NULL);
+			gnngp_emit(c->result, node, GNNGP_OUT_NULL, gnngp_out_float(a->mean[i]), variance,
+					   GNNGP_OUT_NULL);
 		else
 			order_classes(&order, a, i);
 		for (int32 k = 0; !values_only && k < most; k++)
@@ -207,9 +207,9 @@ emit_rows(gnngp_live_call *c, const gp_live_answer *a, int32 only)
 
 			if (only >= 0 && class != only)
 				continue;
-			gnngp_emit(c->result, node, gnngp_cell_text(c->model->class_labels.text[class]),
-					   gnngp_cell_float(a->mean[i * a->columns + class]), variance,
-					   gnngp_cell_float(gnngp_class_probability(&order, class)));
+			gnngp_emit(c->result, node, gnngp_out_text(c->model->class_labels.text[class]),
+					   gnngp_out_float(a->mean[i * a->columns + class]), variance,
+					   gnngp_out_float(gnngp_class_probability(&order, class)));
 		}
 	}
 }
@@ -233,7 +233,7 @@ GNNGP_FUNCTION(gnngp_predict_live)
 	{
 		class = gnngp_class_number(c.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 		/* By falling probability, then score, as gp_predict */
-		gnngp_rows_sort(c.result, 5, 3);
+		gnngp_result_sort(c.result, 5, 3);
 	}
 	gnngp_live_call_nodes(&c);
 	read_given(&c);
@@ -243,7 +243,7 @@ GNNGP_FUNCTION(gnngp_predict_live)
 		gp_live_answer answer = ask(&c);
 		emit_rows(&c, &answer, class);
 	}
-	gnngp_rows_end_sort(c.result);
+	gnngp_result_end_sort(c.result);
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }

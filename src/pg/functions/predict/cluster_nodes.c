@@ -55,7 +55,7 @@ compute_clusters(gnngp_computation *compute, void *arg)
 /* gp_cluster(graph, id or nodes, clusters, ...) and gp_cluster(graph, clusters, ..., nodes) */
 GNNGP_FUNCTION(gnngp_cluster)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	bool		second = get_fn_expr_argtype(fcinfo->flinfo, 2) == INT4OID;	/* nodes stand there */
 	int			first = second ? 2 : 1; /* of the arguments after graph and nodes */
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
@@ -99,8 +99,8 @@ GNNGP_FUNCTION(gnngp_cluster)
 
 		gnngp_poll(i);
 		if (gnngp_given_ids_have(&given, &id))
-			gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(&type, &id)),
-					   gnngp_cell(Int32GetDatum(call.clustering->cluster[i])));
+			gnngp_emit(result, gnngp_out(gnngp_id_type_datum(&type, &id)),
+					   gnngp_out(Int32GetDatum(call.clustering->cluster[i])));
 	}
 	gnngp_env_destroy(call.env);
 	gnngp_progress_end();

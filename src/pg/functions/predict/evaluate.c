@@ -25,7 +25,7 @@ read_forward(gp_env *env, const gnngp_model *model)
 /* gp_backtest(task) */
 GNNGP_FUNCTION(gnngp_backtest)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	const gnngp_model *model = gnngp_own_model(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
@@ -37,10 +37,10 @@ GNNGP_FUNCTION(gnngp_backtest)
 	for (int64 b = 0; b < t.n - 1; b++)
 		for (int i = 0; i < GP_METRICS; i++)
 			if (!isnan(t.metric[b][i]))
-				gnngp_emit(result, gnngp_cell(TimestampTzGetDatum(t.period[b][0])),
-						   gnngp_cell(TimestampTzGetDatum(t.period[b][1])),
-						   gnngp_cell(Int64GetDatum(t.period[b][2])),
-						   gnngp_cell_text(gp_metric_name(i)), gnngp_cell_float(t.metric[b][i]));
+				gnngp_emit(result, gnngp_out(TimestampTzGetDatum(t.period[b][0])),
+						   gnngp_out(TimestampTzGetDatum(t.period[b][1])),
+						   gnngp_out(Int64GetDatum(t.period[b][2])),
+						   gnngp_out_text(gp_metric_name(i)), gnngp_out_float(t.metric[b][i]));
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }
@@ -54,7 +54,7 @@ enum evaluate_argument
 static void
 emit_figure(gnngp_result *result, const char *name, double value)
 {
-	gnngp_emit(result, gnngp_cell_text(name), gnngp_cell_float(value));
+	gnngp_emit(result, gnngp_out_text(name), gnngp_out_float(value));
 }
 
 /* The labels of a model, scored by the probability of a class without them; place: 1 for its
@@ -158,7 +158,7 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 GNNGP_FUNCTION(gnngp_evaluate)
 {
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, ARG_MODEL, "model"), false);
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 
 	if (model->task || model->link.method == NULL)
 	{

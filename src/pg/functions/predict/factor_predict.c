@@ -114,7 +114,7 @@ compute_posterior(gnngp_computation *compute, void *arg)
 /* gp_factor_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
 GNNGP_FUNCTION(gnngp_factor_predict)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_result_start(fcinfo);
 	gnngp_table_value factor;
 	predict_job job = {.factor = &factor};
 	gnngp_class_order order;
@@ -146,11 +146,11 @@ GNNGP_FUNCTION(gnngp_factor_predict)
 		{
 			uint16		class = gnngp_class_at(&order, k);
 
-			gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
-					   gnngp_cell_text(l.name[class]),
-					   gnngp_cell_float((float) mean[class] + 0.0f),
-					   gnngp_cell_float(post->variance[i]),
-					   gnngp_cell_float(gnngp_class_probability(&order, class)));
+			gnngp_emit(result, gnngp_out(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
+					   gnngp_out_text(l.name[class]),
+					   gnngp_out_float((float) mean[class] + 0.0f),
+					   gnngp_out_float(post->variance[i]),
+					   gnngp_out_float(gnngp_class_probability(&order, class)));
 		}
 	}
 	gnngp_env_destroy(env);

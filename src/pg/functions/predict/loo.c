@@ -30,17 +30,17 @@ describe_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnng
 	if (!block->has_targets)
 		gnngp_store_corrupted(rows->model, "a labelled node has no label");
 	if (block->nclasses == 0)
-		return (label_cells) {gnngp_cell(number_text(row->target)),
-							  gnngp_cell(number_text(row->value)), gnngp_cell_float(row->value),
-							  GNNGP_CELL_NULL};
+		return (label_cells) {gnngp_out(number_text(row->target)),
+							  gnngp_out(number_text(row->value)), gnngp_out_float(row->value),
+							  GNNGP_OUT_NULL};
 	while (own < block->nclasses && gnngp_row_class(row, own) != row->target)
 		own++;
 	if (own == block->nclasses)
 		gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
-	return (label_cells) {gnngp_cell(gnngp_node_rows_class(rows, block, row, own)),
-						  gnngp_cell(gnngp_node_rows_class(rows, block, row, 0)),
-						  gnngp_cell_float(gnngp_row_score(row, own)),
-						  gnngp_cell_float(gnngp_row_probability(block, row, own))};
+	return (label_cells) {gnngp_out(gnngp_node_rows_class(rows, block, row, own)),
+						  gnngp_out(gnngp_node_rows_class(rows, block, row, 0)),
+						  gnngp_out_float(gnngp_row_score(row, own)),
+						  gnngp_out_float(gnngp_row_probability(block, row, own))};
 }
 
 static void
@@ -49,10 +49,10 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	const gnngp_task_state *state = rows->arg;
 	label_cells l = describe_label(rows, block, row);
 
-	gnngp_emit(rows->result, gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id)), l.target,
-			   l.predicted, l.score, gnngp_cell_float(row->variance), l.probability,
-			   state ? gnngp_cell(TimestampTzGetDatum(state->as_of[row->number])) :
-			   GNNGP_CELL_NULL);
+	gnngp_emit(rows->result, gnngp_out(gnngp_id_type_datum(&rows->id_type, &row->id)), l.target,
+			   l.predicted, l.score, gnngp_out_float(row->variance), l.probability,
+			   state ? gnngp_out(TimestampTzGetDatum(state->as_of[row->number])) :
+			   GNNGP_OUT_NULL);
 }
 
 /* Emits what the charts of a report are made of: the row of gp_loo, without its id. */
@@ -62,8 +62,8 @@ emit_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row
 	label_cells l = describe_label(rows, block, row);
 
 	gnngp_emit(rows->result, l.target, l.predicted, l.probability,
-			   gnngp_cell_float(block->nclasses > 0 ? gnngp_row_probability(block, row, 0) : NAN),
-			   l.score, gnngp_cell_float(row->variance));
+			   gnngp_out_float(block->nclasses > 0 ? gnngp_row_probability(block, row, 0) : NAN),
+			   l.score, gnngp_out_float(row->variance));
 }
 
 /* Opens a call that tells the owner's labels, which a grant of the model does not give away. */

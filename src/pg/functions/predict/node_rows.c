@@ -29,7 +29,7 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	rows->class_label = palloc(sizeof(Datum) * Max(rows->model->class_labels.n, 1));
 	for (int c = 0; c < rows->model->class_labels.n; c++)
 		rows->class_label[c] = CStringGetTextDatum(rows->model->class_labels.text[c]);
-	rows->result = gnngp_rows_start(fcinfo);
+	rows->result = gnngp_result_start(fcinfo);
 }
 
 static void

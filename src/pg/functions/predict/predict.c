@@ -25,19 +25,19 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 {
 	const wish *w = rows->arg;
 	int32		most = w->class < 0 ? Min(w->top, block->nclasses) : block->nclasses;
-	NullableDatum variance = gnngp_cell_float(row->variance);
+	NullableDatum variance = gnngp_out_float(row->variance);
 
 	if (w->unlabelled_only && row->labelled)
 		return;
-	NullableDatum node = gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id));
+	NullableDatum node = gnngp_out(gnngp_id_type_datum(&rows->id_type, &row->id));
 	if (block->nclasses == 0)
-		gnngp_emit(rows->result, node, GNNGP_CELL_NULL, gnngp_cell_float(row->value), variance,
-				   GNNGP_CELL_NULL);
+		gnngp_emit(rows->result, node, GNNGP_OUT_NULL, gnngp_out_float(row->value), variance,
+				   GNNGP_OUT_NULL);
 	for (int32 k = 0; k < most; k++)
 		if (w->class < 0 || gnngp_row_class(row, k) == w->class)
-			gnngp_emit(rows->result, node, gnngp_cell(gnngp_node_rows_class(rows, block, row, k)),
-					   gnngp_cell_float(gnngp_row_score(row, k)), variance,
-					   gnngp_cell_float(gnngp_row_probability(block, row, k)));
+			gnngp_emit(rows->result, node, gnngp_out(gnngp_node_rows_class(rows, block, row, k)),
+					   gnngp_out_float(gnngp_row_score(row, k)), variance,
+					   gnngp_out_float(gnngp_row_probability(block, row, k)));
 }
 
 /* gp_predict(model, id or nodes, top, unlabelled_only, class) */
@@ -53,9 +53,9 @@ GNNGP_FUNCTION(gnngp_predict)
 	{
 		w.class = gnngp_class_number(rows.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 		/* By falling probability, then score */
-		gnngp_rows_sort(rows.result, 5, 3);
+		gnngp_result_sort(rows.result, 5, 3);
 	}
 	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, emit_node, &w);
-	gnngp_rows_end_sort(rows.result);
+	gnngp_result_end_sort(rows.result);
 	return (Datum) 0;
 }

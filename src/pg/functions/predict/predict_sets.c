@@ -51,11 +51,11 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 		p->class[n++] = class;
 		sum += probability;
 	}
-	gnngp_emit(rows->result, gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id)),
-			   values_only ? GNNGP_CELL_NULL : gnngp_cell(gnngp_make_array(p->class, n, TEXTOID)),
-			   gnngp_cell_float(values_only ? NAN : Min(sum, 1.0)),
-			   gnngp_cell_float(values_only ? Max(p->least, row->value - half) : NAN),
-			   gnngp_cell_float(values_only ? row->value + half : NAN));
+	gnngp_emit(rows->result, gnngp_out(gnngp_id_type_datum(&rows->id_type, &row->id)),
+			   values_only ? GNNGP_OUT_NULL : gnngp_out(gnngp_make_array(p->class, n, TEXTOID)),
+			   gnngp_out_float(values_only ? NAN : Min(sum, 1.0)),
+			   gnngp_out_float(values_only ? Max(p->least, row->value - half) : NAN),
+			   gnngp_out_float(values_only ? row->value + half : NAN));
 }
 
 /* The quantiles that keep the promise; by class where the scores of each one's labels are known:

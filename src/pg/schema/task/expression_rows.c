@@ -99,7 +99,7 @@ labels_query(const gnngp_task_rows *rows, const char *range)
 /* Runs a query of the owner's.  Where it reads labels, a NOTICE tells what makes them slow. */
 static void
 run(const gnngp_task_rows *rows, const char *query, int nparameters, const Oid *types,
-	const Datum *values, const gnngp_rows *taken, int64 labels)
+	const Datum *values, const gnngp_sink *taken, int64 labels)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, nparameters, unconstify(Oid *, types));
 
@@ -125,7 +125,7 @@ count(const gnngp_task_rows *rows, const char *query, int nparameters, const Oid
 {
 	const Oid	type = INT8OID;
 	int64		n = 0;
-	const gnngp_rows taken = {.row = count_row,.state = &n,.n = 1,.types = &type,
+	const gnngp_sink taken = {.row = count_row,.state = &n,.n = 1,.types = &type,
 		.source = rows->source.name};
 
 	run(rows, query, nparameters, types, values, &taken, 0);
@@ -177,7 +177,7 @@ gnngp_find_filtered(gnngp_filtered *f)
 	const Datum values[] = {keys->array, TimestampTzGetDatum(f->as_of),
 		gnngp_interval_datum(rows->task->task.horizon)};
 	const Oid	columns[] = {INT8OID, TEXTOID};
-	const gnngp_rows taken = {.row = filtered_row,.state = f,.n = lengthof(columns),
+	const gnngp_sink taken = {.row = filtered_row,.state = f,.n = lengthof(columns),
 		.types = columns,.source = rows->source.name};
 
 	gnngp_pin("search_path", rows->task->task.path);
@@ -223,7 +223,7 @@ read_range(label_times *l, const char *range)
 	gnngp_task_rows *rows = l->rows;
 	const Oid	types[] = {TIMESTAMPTZARRAYOID, INTERVALOID, INT8ARRAYOID};
 	const Oid	columns[] = {rows->id_column.base, TIMESTAMPTZOID, target_type(rows)};
-	gnngp_rows	taken = {.row = label_row,.state = l,.n = lengthof(columns),.types = columns,
+	gnngp_sink	taken = {.row = label_row,.state = l,.n = lengthof(columns),.types = columns,
 		.source = rows->source.name};
 	Datum	   *time = palloc(sizeof(Datum) * l->n);
 	Datum	   *wanted = palloc(sizeof(Datum) * l->n);
@@ -310,7 +310,7 @@ gnngp_expression_rows_read(gnngp_task_rows *rows)
 		const Oid	columns[] = {rows->id_column.base, TIMESTAMPTZOID, TEXTOID};
 		Datum		values[] = {TimestampTzGetDatum(rows->newest),
 			gnngp_interval_datum(rows->task->task.horizon)};
-		gnngp_rows	taken = {.row = newest_row,.state = rows,.n = lengthof(columns),
+		gnngp_sink	taken = {.row = newest_row,.state = rows,.n = lengthof(columns),
 			.types = columns,.source = rows->source.name};
 
 		run(rows, psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text"
