@@ -444,38 +444,6 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 	gp_link_context_close(&f);
 }
 
-/* The systems of the auto-encoder, solved further, against a dense inverse. */
-static void
-check_ease(gp_env *env, bool directed)
-{
-	links		l = random_links(110, directed, false);
-	gp_graph   *g = graph_of(env, &l, -1);
-	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_link_context f;
-	gp_matrix	x = dev->create(dev, NODES, NODES, GP_FLOAT);
-	int32_t		source[NODES];
-	gp_link_block block = {.sources = NODES,.source = source};
-	static dense m;
-	double		ridge[NODES];
-	double		worst = 0.0;
-
-	make_dense(g, &m);
-	make_ease(&m);
-	for (int i = 0; i < NODES; i++)
-	{
-		source[i] = i;
-		ridge[i] = m.ridge;
-	}
-	gp_link_context_open(&f, dev, g, NULL, GP_LINK_STEPS, NULL);
-	gp_link_autoencoder_solve(&f, &block, NULL, ridge, 1e-7, x);
-	for (int i = 0; i < NODES; i++)
-		for (int j = 0; j < NODES; j++)
-			worst = fmax(worst, fabs(((float *) x.data)[j * x.ld + i] - m.ease[i][j]));
-	ok(worst < 1e-6, "conjugate gradients solve the systems of the auto-encoder");
-	gp_link_context_close(&f);
-	dev->destroy(dev, &x);
-}
-
 /* The scores of a pair do not change when other hidden links are put back elsewhere, only with their graph. */
 static void
 check_leak(gp_env *env)
@@ -608,8 +576,6 @@ main(void)
 {
 	for (int kind = 0; kind < 12; kind++)
 		check_kind(kind % 2 == 1, kind / 2 % 2 == 1, kind / 4);
-	in_env(check_ease(env, false));
-	in_env(check_ease(env, true));
 	in_env(check_leak(env));
 	in_env(check_features(env));
 	in_env(check_fold(env));

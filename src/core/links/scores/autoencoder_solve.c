@@ -1,5 +1,5 @@
 /*
- * autoencoder_solve.c - the systems of linear auto-encoders.
+ * autoencoder_solve.c - the systems of the auto-encoders of users and items (ease.c).
  *
  * A column of A P, P = (A^2 + lambda I)^-1, is that of the system (A^2 + lambda I) x = A e_i.
  * Conjugate gradients solve all sources of a block at once, each with steps of its own: a column
@@ -10,31 +10,6 @@
 
 #define MOST_STEPS 60
 #define TYPICAL_STEPS 15		/* for a plan */
-
-/* c = A b, in each column without the link that it ignores. */
-static void
-pattern_product(gp_link_context *f, gp_matrix b, gp_matrix c, const gp_link_cut *cuts)
-{
-	gp_device  *dev = f->dev;
-
-	dev->spmm(dev, 1.0, &f->pattern, b, 0.0, c);
-	for (int32_t t = 0; cuts && t < b.cols; t++)
-	{
-		int32_t		row[] = {cuts[t].i, cuts[t].j};
-		int32_t		other[] = {cuts[t].j, cuts[t].i};
-		int32_t		col[] = {t, t};
-		double		own[2];
-		double		lost[2];
-
-		if (!cuts[t].edge)
-			continue;
-		dev->take(dev, c, 2, row, col, own);
-		dev->take(dev, b, 2, other, col, lost);
-		own[0] -= lost[0];
-		own[1] -= lost[1];
-		dev->put(dev, c, 2, row, col, own);
-	}
-}
 
 /*
  * The squares of each column, added up in an order that other columns have no part in; turned is c
@@ -70,8 +45,7 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_autoencoder_solve_for(gp_link_context *f, const gp_link_cut *cuts, const double *ridge,
-							  double close, gp_matrix residual, gp_matrix x)
+gp_link_autoencoder_solve_for(gp_link_context *f, double close, gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = (int32_t) x.cols;
@@ -97,18 +71,18 @@ gp_link_autoencoder_solve_for(gp_link_context *f, const gp_link_cut *cuts, const
 	{
 		f->env->check_interrupts(f->env);
 		open = false;
-		pattern_product(f, direction, product, cuts);
+		dev->spmm(dev, 1.0, &f->pattern, direction, 0.0, product);
 		column_squares(dev, product, turned, squares);
 		for (int32_t t = 0; t < c; t++)
 		{
 			bool		on = left[t] > close * close * first[t];
 
 			open |= on;
-			factor[t] = on ? left[t] / (squares[t] + ridge[t] * length[t]) : 0.0;
+			factor[t] = on ? left[t] / (squares[t] + f->ridge * length[t]) : 0.0;
 		}
 		add_columns(dev, 1.0, factor, direction, x);
-		pattern_product(f, product, spare, cuts);
-		add_columns(dev, 1.0, ridge, direction, spare);
+		dev->spmm(dev, 1.0, &f->pattern, product, 0.0, spare);
+		dev->axpby(dev, f->ridge, direction, 1.0, spare);
 		add_columns(dev, -1.0, factor, spare, residual);
 		column_squares(dev, residual, turned, squares);
 		for (int32_t t = 0; t < c; t++)
@@ -132,16 +106,12 @@ gp_link_autoencoder_solve_for(gp_link_context *f, const gp_link_cut *cuts, const
 }
 
 void
-gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-						  const double *ridge, double close, gp_matrix x)
+gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block, double close, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	gp_matrix	right = dev->create(dev, f->n, block->sources, x.type);
 
 	dev->csr_rows(dev, right, &f->pattern, block->source, block->sources);
-	for (int32_t t = 0; cuts && t < block->sources; t++)
-		if (cuts[t].edge)
-			dev->put(dev, right, 1, &cuts[t].j, &t, &(double) {0.0});
-	gp_link_autoencoder_solve_for(f, cuts, ridge, close, right, x);
+	gp_link_autoencoder_solve_for(f, close, right, x);
 	dev->destroy(dev, &right);
 }

@@ -58,7 +58,7 @@ source_rows(gp_link_context *f, int32_t sources, const int32_t *source, const gp
 		f->dev->destroy(f->dev, &rows);
 	}
 	if (cuts)
-		gp_link_cut_columns(f, f->adjacency, 1.0, sources, source, v, u, cuts);
+		gp_link_cut_columns(f, f->adjacency, sources, source, v, u, cuts);
 	else if (f->xt == NULL)
 		f->dev->csr_rows(f->dev, u, f->adjacency, source, sources);
 	for (int k = 1; k < GP_LINK_POWERS; k++)
@@ -76,7 +76,7 @@ source_rows(gp_link_context *f, int32_t sources, const int32_t *source, const gp
 		if (first)
 			gp_link_first_product(f, f->adjacency, f->adjacency, f->adjacency, source, u, v);
 		else
-			gp_link_cut_spmm(f, f->adjacency, 1.0, 1.0, u, 0.0, v, cuts);
+			gp_link_cut_spmm(f, f->adjacency, 1.0, u, 0.0, v, cuts);
 		u = v;
 		v = last;
 	}

@@ -289,14 +289,6 @@ dense_diagonal(const gp_link_context *f, int32_t node)
 	return sum / f->ridge;
 }
 
-/* The ridge of each column of a block: all alike. */
-static void
-fill_ridge(const gp_link_context *f, double *ridge)
-{
-	for (int32_t t = 0; t < GP_LINK_BLOCK; t++)
-		ridge[t] = f->ridge;
-}
-
 /*
  * The diagonals from random signs v: the mean of v (A^2 + lambda I)^-1 v (Bekas, Kokiopoulou and
  * Saad 2007).
@@ -308,7 +300,6 @@ gp_link_ease_probe(gp_link_context *f)
 	gp_link_items *items = f->items;
 	int64_t		n = gp_items(f->env, f->n);
 	double	   *sign = gp_alloc_figures(f->env, f->n, PROBES * sizeof(double));
-	double		ridge[PROBES];
 	gp_matrix	x = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 
 	for (int64_t i = 0; i < n; i++)
@@ -317,8 +308,7 @@ gp_link_ease_probe(gp_link_context *f)
 				-1.0;
 	gp_matrix	v = gp_upload(dev, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE), GP_DOUBLE);
 	gp_matrix	left = gp_copy(dev, v, GP_DOUBLE);
-	fill_ridge(f, ridge);
-	gp_link_autoencoder_solve_for(f, NULL, ridge, CLOSE, left, x);
+	gp_link_autoencoder_solve_for(f, CLOSE, left, x);
 	double	   *sum = gp_row_products(dev, v, x);
 	/* An entry is at least one over that of A^2 + lambda I. */
 	for (int64_t i = 0; i < n; i++)
@@ -395,11 +385,8 @@ gp_link_ease_scores(gp_link_context *f, const gp_link_block *block, double *out)
 
 	if (items->inverse == NULL)
 	{
-		double		ridge[GP_LINK_BLOCK];
-
 		z = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
-		fill_ridge(f, ridge);
-		gp_link_autoencoder_solve(f, block, NULL, ridge, CLOSE, z);
+		gp_link_autoencoder_solve(f, block, CLOSE, z);
 		f->dev->take(f->dev, z, block->n, block->dst, block->slot, out);
 		f->dev->destroy(f->dev, &z);
 	}

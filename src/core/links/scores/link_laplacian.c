@@ -2,7 +2,7 @@
  * link_laplacian.c - a Laplacian kernel and DeepWalk's matrix as scores of pairs.
  *
  * Both are polynomials of S = D^-1/2 W D^-1/2.  The entries (S^k)_ij of a pair
- * come from columns of one Chebyshev recurrence, which serves both.
+ * come from columns of one Chebyshev recurrence (series.c), which serves both.
  *
  *   1 / (1 + s2 - s2 x) = sum_k c_k T_k(x),  c_k = 2 r^k / sqrt(b^2 - 1) / s2,
  *   b = (1 + s2) / s2, r = b - sqrt(b^2 - 1), c_0 halved
@@ -38,51 +38,6 @@ walk_series(int32_t length, double *c)
 	}
 }
 
-/*
- * The entries of both series at the block's pairs: T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit
- * vectors.  Of two ends, T_0 has no entry.
- */
-static void
-sum_series(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel,
-		   double *walk)
-{
-	gp_device  *dev = f->dev;
-	gp_matrix	last = dev->create(dev, f->n, block->sources, GP_FLOAT);
-	gp_matrix	next = dev->create(dev, f->n, block->sources, GP_FLOAT);
-	double	   *entry = gp_alloc_array(f->env, block->n, sizeof(double));
-	double		of_kernel[GP_LINK_STEPS + 1] = {0.0};
-	double		of_walk[GP_LINK_STEPS + 2] = {0.0};
-
-	double		b = (1.0 + SCALE) / SCALE;
-	double		r = b - sqrt(b * b - 1.0);
-	double		coefficient = 2.0 / (sqrt(b * b - 1.0) * SCALE);
-
-	for (int32_t k = 0; k <= f->steps; k++, coefficient *= r)
-		of_kernel[k] = k == 0 ? coefficient / 2.0 : coefficient;
-	walk_series(f->steps, of_walk);
-	gp_link_cut_columns(f, &f->smooth, 0.0, block->sources, block->source, last, next, cuts);
-	for (int32_t k = 1; k <= f->steps; k++)
-	{
-		gp_matrix	two_back = last;
-
-		f->env->check_interrupts(f->env);
-		if (k > 1)
-		{
-			gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, next, -1.0, last, cuts);
-			last = next;
-			next = two_back;
-		}
-		dev->take(dev, next, block->n, block->dst, block->slot, entry);
-		for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
-		{
-			kernel[e] += of_kernel[k] * entry[e];
-			walk[e] += of_walk[k] * entry[e];
-		}
-	}
-	gp_free(f->env, entry);
-	gp_destroy_all(dev, &last, &next);
-}
-
 /* The strength of an end without the link that is cut. */
 static double
 strength_of(const gp_link_context *f, int32_t node, const gp_link_cut *cut)
@@ -93,10 +48,19 @@ strength_of(const gp_link_context *f, int32_t node, const gp_link_cut *cut)
 static void
 compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
-	double	   *kernel = gp_alloc_zero(f->env, block->n, sizeof(double));
-	double	   *walk = gp_alloc_zero(f->env, block->n, sizeof(double));
+	double		of_kernel[GP_LINK_STEPS + 1] = {0.0};
+	double		of_walk[GP_LINK_STEPS + 2] = {0.0};
+	double	   *kernel = gp_alloc_zero(f->env, 2 * block->n, sizeof(double));
+	double	   *walk = kernel + block->n;
 
-	sum_series(f, block, cuts, kernel, walk);
+	double		b = (1.0 + SCALE) / SCALE;
+	double		r = b - sqrt(b * b - 1.0);
+	double		coefficient = 2.0 / (sqrt(b * b - 1.0) * SCALE);
+
+	for (int32_t k = 0; k <= f->steps; k++, coefficient *= r)
+		of_kernel[k] = k == 0 ? coefficient / 2.0 : coefficient;
+	walk_series(f->steps, of_walk);
+	gp_link_series(f, &f->smooth, f->steps, of_kernel, of_walk, block, cuts, kernel);
 	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 	{
 		const gp_link_cut *cut = cuts ? &cuts[block->slot[e]] : NULL;
@@ -108,7 +72,7 @@ compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 		out[e * f->width] = log(fmax(kernel[e], SMALLEST_ENTRY));
 		out[e * f->width + 1] = log(fmax(mean, SMALLEST_WALK));
 	}
-	gp_free_all(f->env, kernel, walk);
+	gp_free(f->env, kernel);
 }
 
 const gp_link_score_family gp_link_laplacian = {.width = 2,.compute = compute};

@@ -6,6 +6,7 @@
  * 1 more for A, which has self-loops).  Without a link of weight w between i and
  * j, m_i and m_j are less by w: S' = R (S - w / sqrt(m_i m_j) (e_i e_j' + e_j e_i')) R
  * with R = I except R_ii = sqrt(m_i / (m_i - w)), and 0 where nothing is left.
+ * The pattern has the entry 1 / rho of every link; without one it loses just that.
  *
  * Products inside a chain need every row and column.  The first ones begin at one
  * node each, and reach few others; of the last one only the pairs' entries are
@@ -26,10 +27,12 @@ root_of(double mass, double weight)
 
 /* In the entries of a cut's ends: (i, t) of all columns first, then (j, t). */
 void
-gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double self, double alpha, gp_matrix b,
-				 double beta, gp_matrix c, const gp_link_cut *cuts)
+gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double alpha, gp_matrix b, double beta,
+				 gp_matrix c, const gp_link_cut *cuts)
 {
 	gp_device  *dev = f->dev;
+	double		self = s == f->adjacency ? 1.0 : 0.0;
+	bool		scaled = s != &f->pattern;
 	int64_t		n = b.cols;
 
 	if (cuts == NULL)
@@ -53,9 +56,12 @@ gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double self, double alpha,
 		row[t] = cuts[t].i;
 		row[n + t] = cuts[t].j;
 		col[t] = col[n + t] = (int32_t) t;
-		root[t] = root_of(mi, cuts[t].weight);
-		root[n + t] = root_of(mj, cuts[t].weight);
-		entry[t] = mi > 0.0 && mj > 0.0 ? cuts[t].weight / sqrt(mi) / sqrt(mj) : 0.0;
+		root[t] = scaled ? root_of(mi, cuts[t].weight) : 1.0;
+		root[n + t] = scaled ? root_of(mj, cuts[t].weight) : 1.0;
+		if (!scaled)
+			entry[t] = cuts[t].edge ? 1.0 / f->radius : 0.0;
+		else if (mi > 0.0 && mj > 0.0)
+			entry[t] = cuts[t].weight / sqrt(mi) / sqrt(mj);
 	}
 	/* b = R b at the cut rows */
 	dev->take(dev, b, 2 * n, row, col, before);
@@ -80,9 +86,8 @@ gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double self, double alpha,
 }
 
 void
-gp_link_cut_columns(gp_link_context *f, const gp_csr *s, double self, int32_t sources,
-					const int32_t *source, gp_matrix scratch, gp_matrix dst,
-					const gp_link_cut *cuts)
+gp_link_cut_columns(gp_link_context *f, const gp_csr *s, int32_t sources, const int32_t *source,
+					gp_matrix scratch, gp_matrix dst, const gp_link_cut *cuts)
 {
 	int32_t		slot[2 * GP_LINK_BLOCK];
 	double		one[2 * GP_LINK_BLOCK];
@@ -94,7 +99,10 @@ gp_link_cut_columns(gp_link_context *f, const gp_csr *s, double self, int32_t so
 	}
 	f->dev->fill(f->dev, scratch, 0.0);
 	f->dev->put(f->dev, scratch, sources, source, slot, one);
-	gp_link_cut_spmm(f, s, self, 1.0, scratch, 0.0, dst, cuts);
+	if (cuts)
+		gp_link_cut_spmm(f, s, 1.0, scratch, 0.0, dst, cuts);
+	else
+		f->dev->csr_rows(f->dev, dst, s, source, sources);
 }
 
 /* ---- the ends of a chain ---- */

@@ -121,8 +121,7 @@ gp_link_context_open(gp_link_context *f, gp_device *dev, const gp_graph *graph,
 		f->out = with_ones(f->env, &arcs);
 		f->in = gp_csr_transpose(f->env, &f->out);
 	}
-	if (f->n <= GP_LINK_AUTOENCODER_NODES)
-		f->pattern = with_ones(f->env, f->weights);
+	gp_link_autoencoder_open(f);
 	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);

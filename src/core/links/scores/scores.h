@@ -51,10 +51,11 @@ typedef struct gp_link_context
 	float	   *decayed;
 	double	   *activity;		/* n x GP_LINK_DECAYS: of a node's links */
 	/*
-	 * the places of weights: ones in float for the auto-encoder, scaled in double for ease; no
-	 * value on a large graph
+	 * the places of weights: 1 / radius in float for the auto-encoder, scaled in double for ease;
+	 * no value on a large graph
 	 */
 	gp_csr		pattern;
+	double		radius;			/* at least that of the pattern's spectrum */
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
 	gp_csr	   *xt;				/* X', when X is sparse */
@@ -118,17 +119,24 @@ typedef struct gp_link_cut
 /*
  * link_removal.c: products for columns that each ignore one link.
  *
- * c = alpha S' b + beta c, where column t uses S' = R (S - w / sqrt(m_i m_j) E) R, m
- * being the scaling's masses (strengths, or 1 + strengths), without cut t's
- * weight.  cuts may be NULL.  b is restored.
+ * c = alpha S' b + beta c, where column t uses S without cut t's link.  s is smooth, adjacency or
+ * pattern of the context; cuts may be NULL.  b is restored.
  */
-extern void gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double self, double alpha,
-							 gp_matrix b, double beta, gp_matrix c, const gp_link_cut *cuts);
+extern void gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double alpha, gp_matrix b,
+							 double beta, gp_matrix c, const gp_link_cut *cuts);
 
 /* dst = S' e_i for the source i of each column; scratch is of its size. */
-extern void gp_link_cut_columns(gp_link_context *f, const gp_csr *s, double self, int32_t sources,
+extern void gp_link_cut_columns(gp_link_context *f, const gp_csr *s, int32_t sources,
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
+
+/*
+ * series.c: adds the entries of sum_k a_k T_k(S) and sum_k b_k T_k(S), k = 1 .. steps, at the
+ * block's pairs of two ends, where T_0 has none: all of the first to out, then all of the second.
+ */
+extern void gp_link_series(gp_link_context *f, const gp_csr *s, int32_t steps, const double *a,
+						   const double *b, const gp_link_block *block, const gp_link_cut *cuts,
+						   double *out);
 
 /*
  * dst = (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
@@ -167,16 +175,14 @@ extern const gp_link_score_family gp_link_neighbour_cosines;
 #define GP_LINK_AUTOENCODER_NODES 10000
 
 /*
- * autoencoder_solve.c: x = (A^2 + lambda I)^-1 b, where b is lost; ridge is lambda, of each column.
+ * autoencoder_solve.c: x = (A^2 + lambda I)^-1 b, where b is lost, of ease's pattern and ridge.
  * A column is done where its residual is `close` times the first.
  */
-extern void gp_link_autoencoder_solve_for(gp_link_context *f, const gp_link_cut *cuts,
-										  const double *ridge, double close, gp_matrix b,
+extern void gp_link_autoencoder_solve_for(gp_link_context *f, double close, gp_matrix b,
 										  gp_matrix x);
 /* Columns of A (A^2 + lambda I)^-1: n x sources. */
 extern void gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block,
-									  const gp_link_cut *cuts, const double *ridge, double close,
-									  gp_matrix x);
+									  double close, gp_matrix x);
 
 /*
  * ease.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of
@@ -216,7 +222,11 @@ extern double *gp_link_ease_diagonal(gp_link_context *f);
 
 extern void gp_link_ease_scores(gp_link_context *f, const gp_link_block *block, double *out);
 
-/* For score_context.c alone: what a context has for times, features (cosines.c) and ease. */
+/*
+ * For score_context.c alone: what a context has for the auto-encoder, times, features (cosines.c)
+ * and ease.
+ */
+extern void gp_link_autoencoder_open(gp_link_context *f);
 extern void gp_link_decay_open(gp_link_context *f);
 extern void gp_link_feature_statistics(gp_link_context *f);
 extern void gp_link_ease_open(gp_link_context *f, const bool *item, const gp_link_model *model);
