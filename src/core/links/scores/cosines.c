@@ -32,6 +32,17 @@ features_times(gp_link_context *f, bool turned, gp_matrix m, gp_matrix out)
 		f->dev->gemm(f->dev, turned, false, 1.0, dense_features(f), m, 0.0, out);
 }
 
+/* m = A m; spare is of its shape. */
+static void
+replace_by_product(gp_link_context *f, gp_matrix *m, gp_matrix *spare)
+{
+	gp_matrix	product = *spare;
+
+	f->dev->spmm(f->dev, 1.0, f->adjacency, *m, 0.0, product);
+	*spare = *m;
+	*m = product;
+}
+
 /* The view of block k of b columns. */
 static gp_matrix
 part(gp_matrix m, int k, int64_t b)
@@ -103,13 +114,7 @@ power_products(gp_link_context *f, const gp_link_block *block, int k, gp_matrix 
 		return;
 	}
 	for (int step = 1; step < k; step++)
-	{
-		gp_matrix	last = z;
-
-		f->dev->spmm(f->dev, 1.0, f->adjacency, z, 0.0, y);
-		z = y;
-		y = last;
-	}
+		replace_by_product(f, &z, &y);
 	gp_link_last_product(f, block, f->adjacency, z, product);
 }
 
@@ -221,40 +226,39 @@ const gp_link_score_family gp_link_cosines = {
 	.width = GP_LINK_POWERS,.needs_features = true,.compute = compute
 };
 
-/* Statistics on their way. */
-typedef struct statistics
-{
-	double	   *dot;			/* n x powers */
-	double	   *square;			/* n x powers: |row|^2 */
-} statistics;
-
-/* Adds a block of columns of A^k X: its means, and what it adds to the rows' sums. */
+/*
+ * The mean rows and what they give with every row, by products with single columns: the mean row of
+ * A^k X is X' A^k 1 / n.
+ */
 static void
-add_columns(gp_link_context *f, statistics *s, gp_matrix x, int k, int64_t col)
+mean_rows(gp_link_context *f)
 {
 	gp_device  *dev = f->dev;
-	gp_matrix	ones = gp_filled(dev, f->n, 1, GP_FLOAT, 1.0);
-	gp_matrix	mean = dev->create(dev, x.cols, 1, GP_FLOAT);
-	gp_matrix	dots = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	weight = gp_filled(dev, f->n, 1, GP_FLOAT, 1.0 / (double) f->n);
+	gp_matrix	mean = dev->create(dev, f->x->dims, 1, GP_FLOAT);
+	gp_matrix	dot = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	spare = dev->create(dev, f->n, 1, GP_FLOAT);
 
-	dev->gemm(dev, true, false, 1.0 / (double) f->n, x, ones, 0.0, mean);
-	dev->download(dev, gp_matrix_wrap(f->mean + k * f->x->dims + col, x.cols, 1, GP_FLOAT), mean);
-	dev->gemm(dev, false, false, 1.0, x, mean, 0.0, dots);
-	double	   *dot = gp_download(dev, dots);
-	double	   *square = gp_row_products(dev, x, x);
-
-	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
+	for (int k = 0; k < GP_LINK_POWERS; k++)
 	{
-		s->dot[i * GP_LINK_POWERS + k] += dot[i];
-		s->square[i * GP_LINK_POWERS + k] += square[i];
+		if (k > 0)
+			replace_by_product(f, &weight, &spare);
+		features_times(f, true, weight, mean);
+		dev->download(dev, gp_matrix_wrap(f->mean + k * f->x->dims, f->x->dims, 1, GP_FLOAT), mean);
+		features_times(f, false, mean, dot);
+		for (int step = 0; step < k; step++)
+			replace_by_product(f, &dot, &spare);
+		double	   *host = gp_download(dev, dot);
+		for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
+			f->dot[i * GP_LINK_POWERS + k] = (float) host[i];
+		gp_free(f->env, host);
 	}
-	gp_destroy_all(dev, &ones, &mean, &dots);
-	gp_free_all(f->env, dot, square);
+	gp_destroy_all(dev, &weight, &mean, &dot, &spare);
 }
 
-/* dot and |row - mean| of every node, from the sums. */
+/* |row - mean| of every node, from |row|^2. */
 static void
-finish_statistics(gp_link_context *f, const statistics *s)
+finish_statistics(gp_link_context *f, const double *squares)
 {
 	for (int k = 0; k < gp_items(f->env, GP_LINK_POWERS); k++)
 	{
@@ -264,12 +268,11 @@ finish_statistics(gp_link_context *f, const statistics *s)
 			mean_square += (double) f->mean[k * f->x->dims + d] * f->mean[k * f->x->dims + d];
 		for (int64_t i = 0; i < f->n; i++)
 		{
-			double		square = s->square[i * GP_LINK_POWERS + k];
-			double		dot = s->dot[i * GP_LINK_POWERS + k];
+			double		square = squares[i * GP_LINK_POWERS + k];
+			double		dot = f->dot[i * GP_LINK_POWERS + k];
 			double		norm = square - 2.0 * dot + mean_square;
 			bool		none = norm <= SMALLEST_NORM * (square + mean_square);
 
-			f->dot[i * GP_LINK_POWERS + k] = (float) dot;
 			f->norm[i * GP_LINK_POWERS + k] = none ? 0.0f : (float) sqrt(norm);
 		}
 	}
@@ -281,17 +284,16 @@ gp_link_feature_statistics(gp_link_context *f)
 	gp_device  *dev = f->dev;
 	gp_env	   *env = f->env;
 	int64_t		entries = (int64_t) gp_size_mul(env, f->n, GP_LINK_POWERS);
-	statistics	s = {0};
 	int32_t		index[FEATURE_BLOCK];
 
 	f->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, f->x->dims, GP_LINK_POWERS),
 							   sizeof(float));
 	f->dot = gp_alloc_figures(env, entries, sizeof(float));
 	f->norm = gp_alloc_figures(env, entries, sizeof(float));
-	s.dot = gp_alloc_figures(env, entries, sizeof(double));
-	s.square = gp_alloc_figures(env, entries, sizeof(double));
-	memset(s.dot, 0, gp_items(env, entries) * sizeof(double));
-	memset(s.square, 0, gp_items(env, entries) * sizeof(double));
+	double	   *square = gp_alloc_figures(env, entries, sizeof(double));	/* |row|^2 */
+
+	memset(square, 0, gp_items(env, entries) * sizeof(double));
+	mean_rows(f);
 	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0;
 		 gp_band_next(&band))
 	{
@@ -306,18 +308,15 @@ gp_link_feature_statistics(gp_link_context *f)
 			dev->copy(dev, x, gp_matrix_cols(dense_features(f), band.first, band.count));
 		for (int k = 0; k < GP_LINK_POWERS; k++)
 		{
-			gp_matrix	last = x;
-
 			if (k > 0)
-			{
-				dev->spmm(dev, 1.0, f->adjacency, x, 0.0, y);
-				x = y;
-				y = last;
-			}
-			add_columns(f, &s, x, k, band.first);
+				replace_by_product(f, &x, &y);
+			double	   *added = gp_row_products(dev, x, x);
+			for (int64_t i = 0; i < gp_items(env, f->n); i++)
+				square[i * GP_LINK_POWERS + k] += added[i];
+			gp_free(env, added);
 		}
 		gp_destroy_all(dev, &x, &y);
 	}
-	finish_statistics(f, &s);
-	gp_free_all(env, s.dot, s.square);
+	finish_statistics(f, square);
+	gp_free(env, square);
 }
