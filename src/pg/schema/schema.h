@@ -92,7 +92,7 @@ typedef struct gnngp_schema
 	/* of each relation, once that is asked: 1: rows come to have its key later, -1: not */
 	int8	   *later;
 	const char *times_named;	/* the argument times as hints have it so far (schema_times.c) */
-	struct gnngp_later_columns *later_columns;	/* that a NOTICE is to name (schema_times.c) */
+	struct gnngp_later_columns *later_columns;	/* that a NOTICE is to name (later_columns.c) */
 	int			answer_table;
 	const char *answer;			/* a column that is not used, because a task's labels show it */
 } gnngp_schema;

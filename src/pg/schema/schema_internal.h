@@ -57,6 +57,25 @@ extern char *gnngp_column_list_text(const gnngp_schema *s, int table, int n, con
 /* The argument exclude of the graph with more columns. */
 extern char *gnngp_exclude_argument(const gnngp_schema *s, const List *more);
 
+/* A JSON object with a member, which replaces one of this name; NULL: {}, and null. */
+extern char *gnngp_json_with(const char *json, const char *name, const char *value);
+
+/* Such an object as the argument times. */
+extern char *gnngp_times_argument(const char *times);
+
+/* The table of a name that times has for its time; -1: a name of columns. */
+extern int	gnngp_timed_table(const gnngp_schema *s, const char *name);
+
+/*
+ * For hints, the argument times of the graph, as SQL, with a member more: the table's time, or null
+ * where column is NULL.
+ */
+extern char *gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t,
+							  const char *column);
+
+/* The same with null for a column, as table.column, which is then known with its row. */
+extern char *gnngp_times_known(const gnngp_schema *s, const char *column);
+
 /*
  * The place of a column that an argument names, perhaps quoted: 42703 where there is none, with
  * the call that changes the argument of a graph that is there.
@@ -158,17 +177,8 @@ extern bool gnngp_is_timed(const gnngp_schema *s, int table, int but, int levels
  */
 extern Oid	gnngp_reads_later(const gnngp_schema *s, int table);
 
-/*
- * For hints, the argument times of the graph, as SQL, with a member more: the table's time, or null
- * where column is NULL.
- */
-extern char *gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t,
-							  const char *column);
+/* ---- columns that are left out, as they are written later (later_columns.c) ---- */
 
-/* The same with null for a column, as table.column, which is then known with its row. */
-extern char *gnngp_times_known(const gnngp_schema *s, const char *column);
-
-/* Columns that are left out, as they are written later than their rows. */
 extern struct gnngp_later_columns *gnngp_later_columns_create(void);
 
 /* Notes such a column, with a sentence that says how that is known; NULL: by its name. */

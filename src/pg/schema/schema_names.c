@@ -12,6 +12,7 @@
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
@@ -194,6 +195,61 @@ gnngp_exclude_argument(const gnngp_schema *s, const List *more)
 	}
 	literal = OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(all, CurrentMemoryContext));
 	return psprintf("exclude => %s", quote_literal_cstr(literal));
+}
+
+char *
+gnngp_json_with(const char *json, const char *name, const char *value)
+{
+	StringInfoData member;
+	Datum		all;
+
+	initStringInfo(&member);
+	appendStringInfoChar(&member, '{');
+	escape_json(&member, name);
+	appendStringInfoString(&member, ": ");
+	if (value)
+		escape_json(&member, value);
+	else
+		appendStringInfoString(&member, "null");
+	appendStringInfoChar(&member, '}');
+	all = DirectFunctionCall2(jsonb_concat,
+							  DirectFunctionCall1(jsonb_in, CStringGetDatum(json ? json : "{}")),
+							  DirectFunctionCall1(jsonb_in, CStringGetDatum(member.data)));
+	return DatumGetCString(DirectFunctionCall1(jsonb_out, all));
+}
+
+char *
+gnngp_times_argument(const char *times)
+{
+	return psprintf("times => %s", quote_literal_cstr(times));
+}
+
+int
+gnngp_timed_table(const gnngp_schema *s, const char *name)
+{
+	return gnngp_schema_names_column(s, name) ? -1 : gnngp_schema_table_named(s, name, "times");
+}
+
+char *
+gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t, const char *column)
+{
+	const char *name = t->label;	/* or as times has it */
+	ListCell   *cell;
+
+	foreach(cell, gnngp_json_pairs(s->def->tables.times, "times"))
+	{
+		const gnngp_json_pair *pair = lfirst(cell);
+
+		if (gnngp_timed_table(s, pair->key) == t - s->table)
+			name = pair->key;
+	}
+	return gnngp_times_argument(gnngp_json_with(s->def->tables.times, name, column));
+}
+
+char *
+gnngp_times_known(const gnngp_schema *s, const char *column)
+{
+	return gnngp_times_argument(gnngp_json_with(s->def->tables.times, column, NULL));
 }
 
 /* An argument of gp_alter_graph as it is now. */

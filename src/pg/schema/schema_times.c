@@ -1,5 +1,6 @@
 /*
- * schema_times.c - which column is the time of a table's rows, and which are written later.
+ * schema_times.c - which column is the time of a table's rows, and which are written later by their
+ * names.
  */
 #include "postgres.h"
 
@@ -9,8 +10,6 @@
 #include "miscadmin.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
-#include "utils/json.h"
 #include "utils/lsyscache.h"
 
 /* A hint where numbers are times. */
@@ -110,71 +109,13 @@ column_names(const gnngp_schema_table *t, List *columns)
 	return text.data;
 }
 
-/* A JSON object with a member, which replaces one of this name; NULL: {}, and null. */
-static char *
-json_with(const char *json, const char *name, const char *value)
-{
-	StringInfoData member;
-	Datum		all;
-
-	initStringInfo(&member);
-	appendStringInfoChar(&member, '{');
-	escape_json(&member, name);
-	appendStringInfoString(&member, ": ");
-	if (value)
-		escape_json(&member, value);
-	else
-		appendStringInfoString(&member, "null");
-	appendStringInfoChar(&member, '}');
-	all = DirectFunctionCall2(jsonb_concat,
-							  DirectFunctionCall1(jsonb_in, CStringGetDatum(json ? json : "{}")),
-							  DirectFunctionCall1(jsonb_in, CStringGetDatum(member.data)));
-	return DatumGetCString(DirectFunctionCall1(jsonb_out, all));
-}
-
-/* An argument times, to be passed. */
-static char *
-times_argument(const char *times)
-{
-	return psprintf("times => %s", quote_literal_cstr(times));
-}
-
-/* The table of a name that times has for its time; -1: a name of columns. */
-static int
-timed_table(const gnngp_schema *s, const char *name)
-{
-	return gnngp_schema_names_column(s, name) ? -1 : gnngp_schema_table_named(s, name, "times");
-}
-
-char *
-gnngp_times_with(const gnngp_schema *s, const gnngp_schema_table *t, const char *column)
-{
-	const char *name = t->label;	/* or as times has it */
-	ListCell   *cell;
-
-	foreach(cell, gnngp_json_pairs(s->def->tables.times, "times"))
-	{
-		const gnngp_json_pair *pair = lfirst(cell);
-
-		if (timed_table(s, pair->key) == t - s->table)
-			name = pair->key;
-	}
-	return times_argument(json_with(s->def->tables.times, name, column));
-}
-
 /* The argument with one time more than what hints have named so far: the last one has all. */
 static char *
 times_named(gnngp_schema *s, const gnngp_schema_table *t, const char *column)
 {
-	s->times_named = json_with(s->times_named ? s->times_named : s->def->tables.times, t->label,
-							   column);
-	return times_argument(s->times_named);
-}
-
-char *
-gnngp_times_known(const gnngp_schema *s, const char *column)
-{
-	return times_argument(json_with(s->def->tables.times, column, NULL));
+	s->times_named = gnngp_json_with(s->times_named ? s->times_named : s->def->tables.times,
+									 t->label, column);
+	return gnngp_times_argument(s->times_named);
 }
 
 bool
@@ -215,12 +156,13 @@ require_one_time(const gnngp_schema *s)
 		appendStringInfo(&tables, "%stable \"%s\" has several columns that may be the time of its rows: %s",
 						 tables.len > 0 ? "; " : "", t->table.name,
 						 column_names(t, t->candidates));
-		times = json_with(times, t->label, t->column[linitial_int(t->candidates)].column.name);
+		times = gnngp_json_with(times, t->label,
+								t->column[linitial_int(t->candidates)].column.name);
 	}
 	if (tables.len > 0)
 		gnngp_raise(AMBIGUOUS_COLUMN,
 					psprintf("Name the column that says since when a row is known, such as %s. null means that the table has no time.",
-							 times_argument(times)),
+							 gnngp_times_argument(times)),
 					"%s", tables.data);
 }
 
@@ -399,97 +341,6 @@ mark_known(const gnngp_schema *s, const gnngp_json_pair *pair)
 		s->table[list.table].column[list.column[k]].known = true;
 }
 
-/* ---- what is written later than its row ---- */
-
-/* Stands in hints for the column that the user knows to be known with its row. */
-#define SOME_COLUMN "TABLE.COLUMN"
-
-struct gnngp_later_columns
-{
-	List	   *names;			/* as times has them */
-	List	   *sentences;		/* why; NULL: by the name */
-	const gnngp_schema_table *table;	/* of the last one */
-	const char *column;
-};
-
-struct gnngp_later_columns *
-gnngp_later_columns_create(void)
-{
-	return palloc0(sizeof(struct gnngp_later_columns));
-}
-
-void
-gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t, const char *column,
-				 const char *why)
-{
-	struct gnngp_later_columns *later = s->later_columns;
-
-	later->names = lappend(later->names, psprintf("%s.%s", t->label, column));
-	later->sentences = lappend(later->sentences, unconstify(char *, why));
-	later->table = t;
-	later->column = column;
-}
-
-/* The NOTICE of a single column. */
-static void
-notice_one(const struct gnngp_later_columns *later, const char *hint)
-{
-	const char *why = linitial(later->sentences);
-
-	if (why)
-		gnngp_notice_detail(why, hint,
-							"column \"%s\" of table \"%s\" is left out: it is written later than the row",
-							later->column, later->table->table.name);
-	else
-		gnngp_notice(hint,
-					 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
-					 later->column, later->table->table.name);
-}
-
-/* The NOTICE of several columns, and a line for each that says why. */
-static void
-notice_several(const struct gnngp_later_columns *later, const char *hint)
-{
-	StringInfoData names;
-	StringInfoData lines;
-
-	initStringInfo(&names);
-	initStringInfo(&lines);
-	for (int i = 0; i < list_length(later->names); i++)
-	{
-		const char *why = list_nth(later->sentences, i);
-
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", (char *) list_nth(later->names, i));
-		appendStringInfo(&lines, "%s%s: %s", i > 0 ? "\n" : "", (char *) list_nth(later->names, i),
-						 why ? why : "Its name says so.");
-	}
-	gnngp_notice_detail(lines.data, hint,
-						"columns are left out, as they are written later than their rows: %s",
-						names.data);
-}
-
-void
-gnngp_notice_later(const gnngp_schema *s)
-{
-	struct gnngp_later_columns *later = s->later_columns;
-	bool		one = list_length(later->names) == 1;
-
-	if (later->names == NIL)
-		return;
-	const char *hint =
-		psprintf("%s: gp_alter_graph(%s, %s).%s",
-				 one ? "If it is known with its row, take it in" :
-				 "To take in one that is known with its row, put its name for " SOME_COLUMN,
-				 quote_literal_cstr(s->def->name),
-				 gnngp_times_known(s, one ? linitial(later->names) : SOME_COLUMN),
-				 s->altered ? " Leave out others that are written later with exclude => '{table.column}'." : "");
-	if (one)
-		notice_one(later, hint);
-	else
-		notice_several(later, hint);
-	*later = (struct gnngp_later_columns) {0};
-}
-
 static void
 mark_later(const gnngp_schema *s, gnngp_schema_table *t)
 {
@@ -539,7 +390,7 @@ gnngp_find_times(gnngp_schema *s)
 	foreach(cell, pairs)
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
-		int			i = timed_table(s, pair->key);
+		int			i = gnngp_timed_table(s, pair->key);
 
 		if (i < 0)
 		{

@@ -152,6 +152,12 @@ extern void gnngp_join_never(gnngp_join *j);
 /* Selects the latest time of all that is joined, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);
 
+/*
+ * Leaves facts out that come to refer to later rows, or whose children do (late_keys.c).  Live
+ * answers need not: what a fit has never seen is no column of its model.
+ */
+extern void gnngp_leave_late_out(gnngp_join *j, int relation);
+
 /* ---- columns that are totals of facts (totals.c) ---- */
 
 /*

@@ -5,16 +5,12 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "task_reading.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
 #define MANY_CELLS 400			/* columns of facts: from so many on their parents are not read, */
 #define MOST_CELLS 800			/* and no more facts beside what the entities refer to */
-#define MANY_ROWS 10000			/* from so many on a sample is looked at, */
-#define SAMPLED_ROWS 5000		/* of about so many */
-#define LATER_ROWS 0.01			/* share of rows that are later by a key than by others */
 
 /* ---- the entities ---- */
 
@@ -235,104 +231,6 @@ add_fact_sources(gnngp_task_reading *r, int joined)
 	}
 }
 
-/* ---- rows without a time that may come to refer to what is later ---- */
-
-/* A key of rows with a time, beside their other keys. */
-typedef struct late_key
-{
-	int			own;			/* the query's columns of the time by it, */
-	int			others;			/* and by all others */
-	int64		both;			/* rows that have times by it and by others, */
-	int64		later;			/* of these later by it, */
-	int64		alone;			/* by it alone, */
-	int64		without;		/* by others alone, */
-	int64		bare;			/* by none */
-} late_key;
-
-static void
-late_key_row(void *state, const Datum *values, const bool *nulls)
-{
-	late_key   *k = state;
-	gp_time		own = gnngp_time_of(values[k->own], nulls[k->own]);
-	gp_time		others = gnngp_time_of(values[k->others], nulls[k->others]);
-
-	if (own == GP_TIME_ALWAYS)
-		(*(others == GP_TIME_ALWAYS ? &k->bare : &k->without))++;
-	else if (others == GP_TIME_ALWAYS)
-		k->alone++;
-	else
-	{
-		k->both++;
-		k->later += own > others;
-	}
-}
-
-/*
- * True where rows may come to have a key after they were written: some lack it, and those that have
- * it refer to what is later than the rest of them.  Rows of one of several tables each do not.
- */
-static bool
-comes_later(const gnngp_schema *s, int relation)
-{
-	if (s->later[relation] != 0)
-		return s->later[relation] > 0;
-	gnngp_join *j = gnngp_join_open(s, s->relation[relation].child);
-	late_key	k = {0};
-
-	gnngp_join_sample(j, MANY_ROWS, SAMPLED_ROWS);
-	gnngp_join_parents(j, relation);
-	k.others = gnngp_join_visible(j);
-	resetStringInfo(&j->visible);
-	(void) gnngp_join_between(j, relation, -1);
-	k.own = gnngp_join_visible(j);
-	gnngp_join_run(j, s->env, late_key_row, &k, GP_PHASE_NODES, 0);
-	bool		later = (k.bare > 0 && k.alone > 0) ||
-		(k.without + k.bare > 0 && (double) k.later > LATER_ROWS * (double) k.both);
-	s->later[relation] = later ? 1 : -1;
-	return later;
-}
-
-/*
- * A key of rows without a time, other than a relation's, by which they come to refer to rows with
- * times after they were written.  Those that lack it are known before, those that have it only
- * since: a row that is not there yet tells that it will be.  NULL: none.
- */
-static const gnngp_schema_relation *
-find_late_key(const gnngp_schema *s, int but)
-{
-	int			child = s->relation[but].child;
-
-	for (int i = 0; i < s->nrelations; i++)
-	{
-		const gnngp_schema_relation *k = &s->relation[i];
-		const gnngp_schema_column *key = &s->table[child].column[k->from[0]];
-
-		if (k->child == child && i != but && !key->known && !key->not_null &&
-			gnngp_is_timed(s, k->parent, -1, GNNGP_MOST_LEVELS - 1) && comes_later(s, i))
-			return k;
-	}
-	return NULL;
-}
-
-/*
- * Leaves facts out that come to refer to later rows, or whose children do.  Live answers need not:
- * what a fit has never seen is no column of its model.
- */
-static void
-leave_late_out(gnngp_join *j, int relation)
-{
-	const gnngp_schema *s = j->schema;
-	const gnngp_schema_relation *late = find_late_key(s, relation);
-
-	for (int i = 0; i < s->nrollups && late == NULL; i++)
-		if (s->rollup[i].timed && s->relation[s->rollup[i].relation].parent == j->table)
-			late = find_late_key(s, s->rollup[i].relation);
-	if (late == NULL)
-		return;
-	gnngp_join_never(j);
-	j->late = late;
-}
-
 /* Plans the query for facts, with what they refer to, or as far as that tells their times. */
 static void
 plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
@@ -377,7 +275,7 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 	gnngp_join_rollups(j);
 	if (s->table[j->table].time < 0 && !s->table[j->table].timeless &&
 		r->transform->encoding == NULL)
-		leave_late_out(j, facts->relation);
+		gnngp_leave_late_out(j, facts->relation);
 	facts->visible_column = gnngp_join_visible(j);
 	facts->time_column = j->joined[0].visible;
 	facts->timed = j->visible.len > 0;
@@ -435,132 +333,4 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	if (!r->transform->metapaths)
 		gnngp_join_keys(r->own);
 	plan_sources(r);
-}
-
-/* Notes a column of a joined table that is written later than its row. */
-static void
-note_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_encoded *e)
-{
-	const gnngp_schema *s = r->schema;
-	const gnngp_cell_source *column = &p->cell[e->column];
-	const char *of = p->table >= 0 ? NULL :
-		s->table[s->relation[p->relation].parent].table.name;
-	const char *totals = gnngp_cell_totals(s, column);
-
-	gnngp_note_later(s, &s->table[column->table], column->name,
-					 e->way == GP_ENCODED_TOTAL ?
-					 psprintf("It counts the rows that refer to it by %s, adds them up, or says how new the last is, those of later times, too.",
-								totals) :
-					 e->way == GP_ENCODED_REWRITTEN ?
-					 "Most of the newest rows have one or two values, and few of the old ones: a status that is written again looks like that." :
-					 e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
-					 of == NULL ? "It is NULL in the newest rows, and in few others." :
-					 psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
-}
-
-/*
- * A NOTICE of a key that rows with a time come to have later, where what it refers to has none: it
- * is seen, and its rows are counted, from the time of the rows on.
- */
-static void
-notice_key_later(const gnngp_schema *s, const gnngp_cell_source *key)
-{
-	const gnngp_schema_table *t = &s->table[key->table];
-	char	   *name = psprintf("%s.%s", t->label, key->name);
-
-	if (t->time < 0 || s->table[s->relation[key->relation].parent].time >= 0)
-		return;
-	gnngp_notice_detail("It is NULL in the newest rows, and in few others. If it is filled in later, what it refers to may tell what came in between.",
-						psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
-								 quote_literal_cstr(s->def->name),
-								 gnngp_exclude_argument(s, list_make1(name)),
-								 gnngp_times_known(s, name)),
-						"key \"%s\" of table \"%s\" may be written later than the row", key->name,
-						t->table.name);
-}
-
-/* Looks at the table or rollup that is joined, unless it was; tells what is written later. */
-static void
-learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
-{
-	gp_encoding **encoding = &r->transform->encoding[p->encoding];
-
-	if (*encoding)
-		return;
-	*encoding = gnngp_encode_table(r->schema, p->encoding, before);
-	for (int32 k = 0; k < (*encoding)->nencoded; k++)
-	{
-		const gp_encoded *e = &(*encoding)->encoded[k];
-		/* Of a list, or of the mean and the sum of children, once */
-		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
-			e[-1].way == e->way;
-
-		if (!told && e->kind != GP_CELL_CATEGORY_KEY &&
-			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
-			 e->way == GP_ENCODED_TOTAL || e->way == GP_ENCODED_REWRITTEN))
-			note_encoding_later(r, p, e);
-		if (e->kind == GP_CELL_CATEGORY_KEY && e->way == GP_ENCODED_FILLED)
-			notice_key_later(r->schema, &p->cell[e->column]);
-	}
-}
-
-/* NOTICEs of tables whose rows refer to more tables than a query joins. */
-static void
-notice_cut(const gnngp_task_reading *r)
-{
-	List	   *tables = r->own->cut ? list_make1_int(r->own->table) : NIL;
-	ListCell   *cell;
-
-	for (int i = 0; i < r->nfact_sources; i++)
-		if (r->fact_source[i].join->cut)
-			tables = list_append_unique_int(tables, r->fact_source[i].join->table);
-	foreach(cell, tables)
-		gnngp_notice("Exclude keys that tell little, so that others are read.",
-					 "rows of table \"%s\" refer to more tables than are read with them: some are left out",
-					 r->schema->table[lfirst_int(cell)].table.name);
-	if (r->cut)
-		gnngp_notice("Exclude keys that tell little, so that others are read.",
-					 "more facts are beside the rows of table \"%s\" than are read: some are left out",
-					 r->schema->table[r->entity].table.name);
-}
-
-/* NOTICEs of facts that may come to refer to later rows. */
-static void
-notice_late(const gnngp_task_reading *r)
-{
-	const gnngp_schema *s = r->schema;
-	List	   *told = NIL;
-
-	for (int i = 0; i < r->nfact_sources; i++)
-	{
-		const gnngp_schema_relation *late = r->fact_source[i].join->late;
-
-		if (late == NULL || list_member_ptr(told, late))
-			continue;
-		told = lappend(told, unconstify(gnngp_schema_relation *, late));
-		const gnngp_schema_table *t = &s->table[late->child];
-		char	   *key = gnngp_column_list_text(s, late->child, 1, late->from);
-		gnngp_notice_detail("Rows without a time are known once all that they refer to is. Some refer to nothing by this key: if others did at first, their absence tells what comes.",
-							psprintf("If rows are known without it, leave the key out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
-									 quote_literal_cstr(s->def->name),
-									 gnngp_exclude_argument(s, list_make1(key)),
-									 gnngp_times_known(s, key)),
-							"rows of table \"%s\" are left out: rows of table \"%s\" may come to refer to later ones by %s",
-							s->table[r->fact_source[i].join->table].table.name, t->table.name,
-							late->name);
-	}
-}
-
-void
-gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
-{
-	notice_cut(r);
-	notice_late(r);
-	r->transform->nencodings = gnngp_key_encoding(r->schema, r->schema->nrelations);
-	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
-	for (int p = 0; p < r->own->njoined; p++)
-		learn_encoding(r, &r->own->joined[p], before);
-	for (int i = 0; i < r->nfact_sources; i++)
-		for (int p = 0; p < r->fact_source[i].join->njoined; p++)
-			learn_encoding(r, &r->fact_source[i].join->joined[p], before);
 }

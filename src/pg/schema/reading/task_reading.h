@@ -125,10 +125,11 @@ extern gp_metapath *gnngp_reading_paths(gnngp_task_reading *r);
 /* Looks up what is to be read: the query for the entities, and the sources of facts. */
 extern void gnngp_reading_plan(gnngp_task_reading *r);
 
-/* Looks at all tables that are read, as far as they are there before a time. */
+/* Looks at all tables that are read, as far as they are there before a time (table_encoding.c). */
 extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
-/* Declares the columns, then reads and fills them. */
+/* Declares the columns (fact_columns.c), then reads and fills them (read_facts.c). */
+extern void gnngp_reading_declare(gnngp_task_reading *r);
 extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels);
 
 /*

@@ -21,8 +21,8 @@ typedef struct gnngp_history
 } gnngp_history;
 
 /*
- * Sets which columns of rows (gnngp_history), of those that are not found already, are a status that
- * follows from the last fact.  True where others have few values, and may be tiers.
+ * Sets which columns of rows (gnngp_history), of those that are not found already, are a status
+ * that follows from the last fact.  True where others have few values, and may be tiers.
  */
 extern bool gnngp_find_statuses(gp_env *env, const List *rows, int ncolumns, bool *found);
 

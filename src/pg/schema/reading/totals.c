@@ -146,8 +146,9 @@ note_totals(comparison *c, const double *x, const double *total)
 		for (int i = 0; i < c->row->ncells; i++)
 		{
 			int64	   *equal = &c->equal[i * NOTED * n];
+			bool		rounded = c->row->cell[i].type.kind == GP_CELL_INTEGER;
 			/* The least number that shows a share, though it is rounded */
-			double		least = c->row->cell[i].type.kind == GP_CELL_INTEGER ? FEWEST_UNITS : DBL_MIN;
+			double		least = rounded ? FEWEST_UNITS : DBL_MIN;
 
 			if ((c->row->cell[i].type.kind == GP_CELL_TIME) != is_time)
 				continue;
