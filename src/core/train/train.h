@@ -136,8 +136,9 @@ typedef struct gp_method
 } gp_method;
 
 /*
- * GCKM: the scores of all nodes as a posterior of classes: (1 + e) / 2 for a score e of the paper,
- * whose classes are coded by 1 and -1.  Leave-one-out is exact in the closed form: the node keeps
+ * GCKM: the scores e of all nodes, whose classes are coded by 1 and -1, as a posterior of classes:
+ * for |e|^2 over the classes q and e' = e / sqrt((1 + q) / 2) a mean is (1 + e') / 2, kept above 0
+ * smoothly, over the sum of these.  Leave-one-out is exact in the closed form: the node keeps
  * its features and loses its label.  A variance is 1 less the cosine of the scores to the nearest
  * class's code, and ranks nodes only.  What a posterior has and this method has not (nugget,
  * log_marginal_likelihood) is NaN.

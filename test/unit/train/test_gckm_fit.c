@@ -68,8 +68,19 @@ check_chain(gp_env *env, bool sum, bool own)
 		}
 	equation(&m, N, k, -1, e, NULL, NULL);
 	out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
-	for (int i = 0; i < N * 2; i++)
-		e[i] = 0.5 * (1.0 + e[i]);
+	for (int i = 0; i < N * 2; i += 2)
+	{
+		double		length = sqrt(0.5 + 0.25 * (e[i] * e[i] + e[i + 1] * e[i + 1]));
+
+		for (int c = i; c < i + 2; c++)
+		{
+			e[c] = 0.5 * (1.0 + e[c] / length);
+			e[c] = 0.5 * (e[c] + sqrt(e[c] * e[c] + 0.15 * 0.15));
+		}
+		length = e[i] + e[i + 1];
+		e[i] /= length;
+		e[i + 1] /= length;
+	}
 	snprintf(name, sizeof(name), "two layers%s%s: as by plain loops to %.2g", sum ? ", sums" : "",
 			 own ? ", own view" : "", worst(N * 2, out->mean, e));
 	ok(worst(N * 2, out->mean, e) < 1e-9, name);

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#define SMOOTHNESS 0.3			/* of means at 0, in even shares of the classes */
+
 /* A machine.  Sparse matrices are the host's, and are shared with its dry run. */
 typedef struct machine
 {
@@ -103,8 +105,10 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 }
 
 /*
- * Makes means and variances of scores, a row at a time: (1 + e) / 2, which is 1 for the
- * class and 0 for the others where e is a code, and 1 less the cosine to the nearest code.
+ * Makes means and variances of scores, a row at a time.  The size of a node's scores says less of
+ * its class than their direction, and a score below -1 no more than -1.  So they come halfway to
+ * a code's length, (1 + e) / 2 is kept above 0 smoothly, and a node's means sum to 1.  A variance
+ * is 1 less the cosine to the nearest code.
  */
 static void
 scores_to_means(gp_env *env, int64_t n, int32_t columns, double *score, double *variance)
@@ -112,10 +116,21 @@ scores_to_means(gp_env *env, int64_t n, int32_t columns, double *score, double *
 	GP_EACH(env, i, gp_items(env, n), i * columns)
 	{
 		double	   *e = score + i * columns;
+		double		square = 0.0;
+		double		sum = 0.0;
 
 		variance[i] = fmax(1.0 - gp_rkm_cosine(e, columns), 0.0);
 		for (int32_t c = 0; c < columns; c++)
-			e[c] = 0.5 * (1.0 + e[c]);
+			square += e[c] * e[c] / columns;
+		for (int32_t c = 0; c < columns; c++)
+		{
+			double		mean = 0.5 + 0.5 * e[c] / sqrt(0.5 + 0.5 * square);
+
+			e[c] = mean + hypot(mean, SMOOTHNESS / columns);
+			sum += e[c];
+		}
+		for (int32_t c = 0; c < columns; c++)
+			e[c] /= sum;
 	}
 }
 
