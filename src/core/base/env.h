@@ -35,7 +35,8 @@ typedef enum gp_error
 	GP_ERR_RANGE,				/* 22003: a number too large, or not finite */
 	GP_ERR_UNSUPPORTED,			/* 0A000: valid, but not provided */
 	GP_ERR_DEVICE,				/* 58000: BLAS or a GPU cannot be used */
-	GP_ERR_STACK				/* 54001: nested deeper than the stack allows */
+	GP_ERR_STACK,				/* 54001: nested deeper than the stack allows */
+	GP_ERR_DAMAGED				/* XX001: what was stored of a fit does not fit together */
 } gp_error;
 
 /* The phases that progress reports name, in the order of a fit. */

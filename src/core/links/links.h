@@ -274,7 +274,7 @@ extern int	gp_link_model_arrays(const gp_link_model *model, double *scalars, gp_
 
 /*
  * The model back from its arrays, whose data it keeps (they belong to env).
- * Raises GP_ERR_DATA when they do not fit together: no array is trusted.
+ * Raises GP_ERR_DAMAGED when they do not fit together: no array is trusted.
  */
 extern gp_link_model *gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n);
 

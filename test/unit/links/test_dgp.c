@@ -454,10 +454,10 @@ check_damage(gp_env *env)
 	float		was = m->node.variance[7];
 
 	m->node.variance[7] = -1.0f;
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	m->node.variance[7] = was;
 	m->node.row[3] = NAN;
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	m->node.row[3] = 0.0f;
 	for (volatile int k = 0; k < 4; k++)
 	{
@@ -466,7 +466,7 @@ check_damage(gp_env *env)
 
 		*number[k] = NAN;
 		gp_link_model_arrays(m, scalars, array);
-		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+		expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 		*number[k] = kept;
 	}
 	gp_link_model_arrays(m, scalars, array);
@@ -474,7 +474,7 @@ check_damage(gp_env *env)
 		if (array[k].data == m->node.row || array[k].data == m->node.variance)
 		{
 			array[k].count--;
-			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+			expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 			array[k].count++;
 		}
 	ok(gp_link_model_restore(env, array, n) != NULL, "undamaged it comes back");
@@ -498,7 +498,7 @@ check_inducing_damage(gp_env *env)
 	for (volatile int k = -1; k < 7; k += 7)
 	{
 		m->inducing.pair[3] = k;
-		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+		expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	}
 	m->inducing.pair[3] = was;
 	for (volatile int k = 0; k < 2; k++)
@@ -506,11 +506,11 @@ check_inducing_damage(gp_env *env)
 		double		kept = *number[k];
 
 		*number[k] = INFINITY;
-		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+		expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 		*number[k] = kept;
 	}
 	m->dgp.point[4] = NAN;
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	m->dgp.point[4] = 0.0f;
 	for (volatile int k = 0; k < n; k++)
 		if (array[k].data == m->inducing.pair || array[k].data == m->alpha || array[k].data == m->dgp.taken || array[k].data == m->dgp.point)
@@ -518,9 +518,9 @@ check_inducing_damage(gp_env *env)
 			gp_link_array kept = array[k];
 
 			array[k].count--;
-			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+			expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 			array[k] = array[n - 1];
-			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n - 1));
+			expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n - 1));
 			array[k] = kept;
 		}
 	dev->close(dev);

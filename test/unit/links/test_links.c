@@ -234,7 +234,7 @@ refuses_short(gp_env *env, const gp_link_array *array, int n, int k)
 	memcpy(bad, array, n * sizeof(gp_link_array));
 	bad[k].count--;
 	return test_catch(env, gp_link_model_restore(env, bad, n)) &&
-		test_state(env)->code == GP_ERR_DATA;
+		test_state(env)->code == GP_ERR_DAMAGED;
 }
 
 /* A model comes back from its arrays; arrays that do not fit are refused. */
@@ -263,23 +263,23 @@ check_arrays(gp_device *dev, gp_link_model *model)
 			int32_t		old = *(int32_t *) bad[k].data;
 
 			*(int32_t *) bad[k].data = INT32_MAX;
-			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, bad, n));
+			expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, bad, n));
 			*(int32_t *) bad[k].data = old;
 		}
 	scalars[1] = NODES + 1;
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	scalars[1] = NAN;
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	scalars[1] = NODES;
 	if (model->method == GP_LINK_PAIRS)
 		return;
 	*model->scores.deviation = 0.0;
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 	*model->scores.deviation = 1.0;
 	/* Features whose scores are left out. */
 	model->scores.width = gp_link_width(model->graph, false);
 	n = gp_link_model_arrays(model, scalars, array);
-	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	expect_error(env, GP_ERR_DAMAGED, gp_link_model_restore(env, array, n));
 }
 
 /* (i, j) and (j, i) are one pair; the model comes back. */

@@ -60,8 +60,7 @@ require_anchors(gp_env *env, const gp_piece *kept, int64_t anchors, int64_t widt
 {
 	if (kept && ((kept->csr == NULL && kept->dense == NULL) || kept->rows != anchors ||
 				 kept->cols > width || (kept->csr ? kept->csr->type : kept->type) != type))
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
-				 "the live state does not fit its features");
+		gp_state_refuse(env);
 }
 
 /*

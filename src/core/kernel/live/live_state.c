@@ -49,7 +49,7 @@ gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part
 void
 gp_state_refuse(gp_env *env)
 {
-	gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+	gp_raise(env, GP_ERR_DAMAGED, "Fit the model again.", "the live state does not fit its kernel");
 }
 
 const gp_piece *

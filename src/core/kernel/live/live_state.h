@@ -101,7 +101,7 @@ extern void gp_state_free(gp_live_state *state);	/* NULL is allowed */
 /* The piece of this name; NULL: there is none. */
 extern gp_piece *gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part);
 
-/* Raises GP_ERR_DATA: the state is not one of its kernel. */
+/* Raises GP_ERR_DAMAGED: the state is not one of its kernel. */
 extern void gp_state_refuse(gp_env *env) __attribute__((noreturn));
 
 /* The same as gp_state_find; refuses a state that has none with so many rows. */

@@ -197,7 +197,7 @@ typedef struct restorer
 static void
 refuse(const restorer *r, const char *what)
 {
-	gp_raise(r->env, GP_ERR_DATA, "Fit the links again with gp_fit_links.",
+	gp_raise(r->env, GP_ERR_DAMAGED, "Fit the links again with gp_fit_links.",
 			 "the stored link model is damaged: %s", what);
 }
 
