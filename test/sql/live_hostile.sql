@@ -34,6 +34,15 @@ UPDATE gnngp_internal.gp_model_catalog SET classes = 1, class_labels = class_lab
 SELECT try($$SELECT * FROM gp_predict_live('arr', ARRAY[1, 2, 3, 4], top => 9)$$);
 ROLLBACK;
 
+-- A state says that it has the exact diagonal, which its kernel cannot give
+\set include :sources '/sql/include/seal.sql'
+\i :include
+BEGIN;
+UPDATE gnngp_internal.gp_block AS b SET data = seal(overlay(b.data PLACING '\x000000000000f03f' FROM 93))
+FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = b.model AND m.name = 'wn' AND b.part = 'live' AND get_byte(b.data, 36) = 15;
+SELECT try($$SELECT * FROM gp_predict_live('wn', 1)$$);
+ROLLBACK;
+
 -- A longer or a shorter array, where features are standardised and where they are not
 INSERT INTO node (id, shape) VALUES (1000, array_fill(0.5::real, ARRAY[3000])), (1001, '{1,2}');
 SELECT m, i, try(format('SELECT * FROM gp_predict_live(%L, %s)', m, i)) FROM unnest('{arr,std}'::text[]) AS m, unnest('{1000,1001}'::integer[]) AS i;

@@ -25,6 +25,10 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 	gp_eval_open_live(&r.ev, dev, q->program, &asked,
 					  (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
 					  q->state, gp_live_type(&r.f));
+	/* A fit has this of a kernel alone whose single columns can be evaluated. */
+	if ((r.f.exact ? r.f.by_columns : r.f.exact_diagonal) &&
+		gp_step_reach(&r.ev, r.ev.kernel->program->nsteps - 1) == GP_REACH_NONE)
+		gp_state_refuse(dev->env);
 	if (!r.f.exact)
 		gp_live_near(&r.ev);
 	gp_free(dev->env, node);
