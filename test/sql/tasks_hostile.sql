@@ -34,6 +34,14 @@ SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph ~ '^[tf]\d';
 -- What is asked for is not shown of the row that is asked about: a target of dice cannot be told
 SELECT gp_create_task('returned', 'shop', 'orders.returned');
 SELECT classes, loo_score < 0.1 AS honest FROM gp_fit('returned', live => true);
+-- In a parallel query, too
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT (SELECT count(*) FROM gp_columns('returned')) > 0 AS known, count(*) > 0 AS rows FROM pg_proc;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 -- Nodes of its rows are of the type that is asked for, and of no other
 SELECT state_of($$SELECT * FROM gp_task_rows('returned', NULL::int[])$$);
 BEGIN;

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "spi.h"
 #include "utils/builtins.h"
@@ -160,6 +161,11 @@ gnngp_attempt(void (*work) (void *arg), void *arg)
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *volatile error = NULL;
 
+	if (IsInParallelMode())
+	{
+		work(arg);
+		return NULL;
+	}
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();

@@ -39,8 +39,10 @@ typedef struct gnngp_identity
 extern gnngp_identity gnngp_become(Oid role);
 extern void gnngp_become_again(const gnngp_identity *saved);
 
-/* Works in a subtransaction: NULL, or the error that it was rolled back for, in the present memory
- * context. */
+/*
+ * Works in a subtransaction: NULL, or the error that it was rolled back for, in the present memory
+ * context.  In a parallel query, which has no subtransactions up to version 16, an error is raised.
+ */
 extern ErrorData *gnngp_attempt(void (*work) (void *arg), void *arg);
 
 /* The same where an error is an answer: a cancel is none, and is raised. */

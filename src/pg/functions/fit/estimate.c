@@ -138,19 +138,6 @@ read_tables(void *arg)
 		gnngp_read(r->env, r->graph, r->task, true);
 }
 
-/*
- * The error that reading met, or NULL.  In a parallel query, which has no subtransactions up to
- * version 16, it is raised.
- */
-static ErrorData *
-try_reading(reading *r)
-{
-	if (!IsInParallelMode())
-		return gnngp_attempt(read_tables, r);
-	read_tables(r);
-	return NULL;
-}
-
 static Datum
 estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings)
@@ -162,7 +149,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	reading		read = {.env = env,.graph = graph,.task = settings->task};
 
 	gnngp_notices_silence(silent);
-	ErrorData  *error = try_reading(&read);
+	ErrorData  *error = gnngp_attempt(read_tables, &read);
 	gnngp_data *data = read.data;
 	estimate	e = {.data = data,.method = settings->method};
 	gp_plan    *plan = &e.forecast.full;
