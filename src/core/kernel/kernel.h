@@ -254,7 +254,7 @@ extern bool gp_operator_is_a(const gp_operator *op);
 extern double gp_operator_products(const gp_eval *ev, const gp_operator *op);
 extern int	gp_operator_blocks(const gp_operator *op);
 
-/* Linear steps (linear.c). */
+/* Linear steps (linear_terms.c, linear.c). */
 extern void gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms);
 extern gp_linear gp_linear_build(gp_eval *ev, const gp_terms *terms);
 /* The same; with implicit_terms it is not made where it fills up, and has norms alone. */
