@@ -136,6 +136,21 @@ extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 extern void gnngp_join_keys(gnngp_join *j);
 extern void gnngp_join_key(gnngp_join *j, int relation, const gnngp_joined *parent);
 
+/*
+ * What rollups.c joins with.  Adds a table, and selects its cells.  Adds a time to those of which
+ * the latest counts.  Joins what a row refers to by a relation; returns its alias.  Joins the
+ * parents so many levels up, except by one relation; those of rows that wait for the latest of
+ * them, and are never known where it is not among those joined.  True where there is room for
+ * another table, and for some more.
+ */
+extern void gnngp_join_add(gnngp_join *j, gnngp_joined joined);
+extern void gnngp_join_add_time(gnngp_join *j, const char *expression);
+extern const char *gnngp_join_add_parent(gnngp_join *j, int relation, const char *child,
+										 const char *name, int level);
+extern void gnngp_join_levels(gnngp_join *j, int but, int levels);
+extern void gnngp_join_awaited(gnngp_join *j, int but);
+extern bool gnngp_join_has_room(gnngp_join *j, int more);
+
 /* The joined table that is the parent of a row by a relation, or NULL. */
 extern const gnngp_joined *gnngp_join_parent(const gnngp_join *j, int relation);
 
