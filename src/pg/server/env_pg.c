@@ -9,7 +9,6 @@
 #include "core/base/sort.h"
 #include "env_pg.h"
 #include "lib/ilist.h"
-#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "progress.h"
 #include "raise.h"
@@ -29,7 +28,7 @@ typedef struct owned_resource
 	struct owned_resource *next;
 } owned_resource;
 
-/* What a fit has to say. */
+/* What a computation has to say (notices.c). */
 typedef struct gnngp_notices
 {
 	MemoryContext context;
@@ -257,38 +256,10 @@ void
 gnngp_env_send_notices(gp_env *env)
 {
 	gnngp_notices *all = ((server_env *) env)->notices;
-	StringInfoData rest;
 
 	((server_env *) env)->notices = NULL;
-	if (all == NULL)
-		return;
-	const char *first = NULL;
-	const char *first_hint = NULL;
-
-	initStringInfo(&rest);
-	for (int i = 0; i < list_length(all->messages); i++)
-	{
-		const char *message = list_nth(all->messages, i);
-		const char *hint = list_nth(all->hints, i);
-
-		if (!gnngp_notice_is_new(message))
-			continue;
-		if (first == NULL)
-		{
-			first = message;
-			first_hint = hint;
-			continue;
-		}
-		if (rest.len == 0 && first_hint)
-			appendStringInfoString(&rest, first_hint);
-		appendStringInfo(&rest, "%s%c%s.%s%s", rest.len > 0 ? "\n" : "", pg_toupper(message[0]),
-						 message + 1, hint ? " " : "", hint ? hint : "");
-	}
-	if (first)
-		ereport(NOTICE,
-				(errmsg_internal("%s", first),
-				 rest.len > 0 ? errdetail_internal("%s", rest.data) :
-				 first_hint ? errhint("%s", first_hint) : 0));
+	if (all)
+		gnngp_notice_report_all(all->messages, all->hints);
 }
 
 static void

@@ -1,10 +1,16 @@
 /*
  * notices.c - NOTICEs of a fit: they are stored with its model, and a refresh reports those that
  * are new.
+ *
+ * A NOTICE passes two places.  The core's is kept in the environment of its computation where that
+ * collects them (env_pg.c), once each, for work may be done again; a computation whose result is
+ * not used takes its own along, and the rest is sent as one NOTICE.  Then all of them, and the
+ * server's own, come here: the log of the fit has each that was given, and the client gets what is
+ * new.
  */
 #include "postgres.h"
 
-#include "nodes/pg_list.h"
+#include "lib/stringinfo.h"
 #include "raise.h"
 #include "utils/memutils.h"
 
@@ -84,8 +90,9 @@ gnngp_notices_add_former(const char *message)
 	append(&current->former, message);
 }
 
-bool
-gnngp_notice_is_new(const char *message)
+/* Logs a message; false: it is not to be reported. */
+static bool
+is_new(const char *message)
 {
 	ListCell   *cell;
 
@@ -101,9 +108,42 @@ gnngp_notice_is_new(const char *message)
 void
 gnngp_notice_report(const char *message, const char *detail, const char *hint)
 {
-	if (gnngp_notice_is_new(message))
+	if (is_new(message))
 		ereport(NOTICE,
 				(errmsg_internal("%s", message),
 				 detail ? errdetail_internal("%s", detail) : 0,
 				 gnngp_errhint(hint)));
+}
+
+void
+gnngp_notice_report_all(const List *messages, const List *hints)
+{
+	const char *first = NULL;
+	const char *first_hint = NULL;
+	StringInfoData rest;
+
+	initStringInfo(&rest);
+	for (int i = 0; i < list_length(messages); i++)
+	{
+		const char *message = list_nth(messages, i);
+		const char *hint = list_nth(hints, i);
+
+		if (!is_new(message))
+			continue;
+		if (first == NULL)
+		{
+			first = message;
+			first_hint = hint;
+			continue;
+		}
+		if (rest.len == 0 && first_hint)
+			appendStringInfoString(&rest, first_hint);
+		appendStringInfo(&rest, "%s%c%s.%s%s", rest.len > 0 ? "\n" : "", pg_toupper(message[0]),
+						 message + 1, hint ? " " : "", hint ? hint : "");
+	}
+	if (first)
+		ereport(NOTICE,
+				(errmsg_internal("%s", first),
+				 rest.len > 0 ? errdetail_internal("%s", rest.data) :
+				 first_hint ? errhint("%s", first_hint) : 0));
 }

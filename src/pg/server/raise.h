@@ -4,6 +4,8 @@
 #ifndef GNNGP_RAISE_H
 #define GNNGP_RAISE_H
 
+#include "nodes/pg_list.h"
+
 static inline int
 gnngp_errhint(const char *hint)
 {
@@ -26,6 +28,9 @@ gnngp_errhint(const char *hint)
 
 extern void gnngp_notice_report(const char *message, const char *detail, const char *hint);
 
+/* Reports several with their hints, or NULLs, as one NOTICE (gnngp_env_collect_notices). */
+extern void gnngp_notice_report_all(const List *messages, const List *hints);
+
 /*
  * From here on until the context is reset, the NOTICEs of a fit, or of a graph that is altered, are
  * collected in it.  A message of the former ones, numbers apart, is collected but not reported.
@@ -35,9 +40,6 @@ extern void gnngp_notices_add_former(const char *message);
 
 /* The same, and no NOTICE is reported: the fit that is estimated gives them. */
 extern void gnngp_notices_silence(MemoryContext context);
-
-/* Collects a message; false: the former fit gave it. */
-extern bool gnngp_notice_is_new(const char *message);
 
 /* What was collected; n counts it. */
 extern char **gnngp_notices_given(int *n);
