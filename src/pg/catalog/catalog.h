@@ -168,7 +168,7 @@ typedef struct gnngp_model
 	gnngp_fit_settings settings;
 	/* the summary, as gp_fit returns it */
 	char	   *task;			/* classification or regression */
-	char	   *kernel;			/* canonical text, asked for or chosen; NULL: another method */
+	char	   *kernel;			/* canonical text of the kernel, or of another method */
 	char	   *alternatives;	/* JSON, figures of what was compared; NULL where nothing was */
 	char	   *strategy;
 	char	   *device;

@@ -192,8 +192,8 @@ _PG_init(void)
 				 "0 means a quarter of the machine's memory or of the control group's limit.",
 				 &memory_limit_setting, MAX_KILOBYTES, GUC_UNIT_KB, check_memory_limit);
 	DefineCustomIntVariable("gnngp.link_cache_size",
-							"Memory in which a backend keeps the link model of its last call for few nodes.",
-							"A larger model is read again for each call; 0 keeps none.",
+							"Memory in which a backend keeps the link model or live state of its last call for few nodes.",
+							"A larger one is read again for each call; 0 keeps none.",
 							&link_cache_size_setting, 128 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, assign_link_cache_size, NULL);
 	DefineCustomBoolVariable("gnngp.refresh_guard",

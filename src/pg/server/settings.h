@@ -20,7 +20,7 @@ extern gnngp_device_choice gnngp_setting_device(void);
 /* The threads of a computation: at least 1, at most gnngp.max_threads and the processors. */
 extern int	gnngp_setting_threads(void);
 
-/* The bytes of an opened link model that a backend keeps for its next call. */
+/* The bytes of an opened link model or live state that a backend keeps for its next call. */
 extern size_t gnngp_setting_link_cache_size(void);
 
 /* Frees what is kept and takes more bytes; set by who keeps something. */

@@ -13,11 +13,11 @@
 typedef struct gnngp_fit_run gnngp_fit_run;
 
 /*
- * Locks the graph's tables and reads them in one snapshot, as the graph's owner.
- * Settings that are NULL leave out their part; targets are read for the node
- * part alone.  The run lives under parent and needs neither the transaction nor
- * SPI, which the caller may have connected.  NOTICEs of a former model, numbers apart, are not told
- * again; NULL: all are.
+ * Locks the graph's tables and reads them in one snapshot, as the graph's owner.  With strategy sql
+ * it also fits the nodes, whose factor is made of the tables in that snapshot.  Settings that are
+ * NULL leave out their part; targets are read for the node part alone.  The run lives under parent
+ * and needs neither the transaction nor SPI, which the caller may have connected.  NOTICEs of a
+ * former model, numbers apart, are not told again; NULL: all are.
  */
 extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 									 const gnngp_fit_settings *settings,
@@ -27,7 +27,7 @@ extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def
 /* What was read for the nodes, or for the links alone. */
 extern const gnngp_data *gnngp_fit_data(const gnngp_fit_run *run);
 
-/* Opens the device and fits each part; touches no table and needs no snapshot. */
+/* Fits each part that reading has not fitted; touches no table and needs no snapshot. */
 extern void gnngp_fit_compute(gnngp_fit_run *run);
 
 /*
