@@ -64,6 +64,13 @@ GROUP BY k, s ORDER BY k, s;
 SELECT g AS graph, s AS strategy, apart(g, 'gcn', s)
 FROM unnest(ARRAY['directed', 'lengths', 'sizes']) AS g, unnest(ARRAY['exact', 'nystrom', 'auto']) AS s ORDER BY g, s;
 
+-- A weight that is none is named by its edge, as a fit names it.
+SELECT count(*) FROM gp_fit('directed', kernel => 'gcn', live => true);
+BEGIN;
+UPDATE edge SET weight = -1 WHERE (src, dst) = (0, 1);
+SELECT * FROM gp_predict_live('directed', 0);
+ROLLBACK;
+
 -- Ids of other types, as gp_predict takes them.
 SELECT kernel IS NOT NULL AS kernel FROM gp_fit('names', live => true);
 SELECT count(*) FROM gp_fit('uids', kernel => 'gcn', live => true);

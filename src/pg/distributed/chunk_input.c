@@ -68,7 +68,7 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 			high = fmax(high, deviation);
 		}
 	}
-	m->units = high > GNNGP_UNLIKE * low && !gp_have_length(x[3] != 0.0, x[1], x[2]);
+	m->units = high > GNNGP_UNITS_RATIO * low && !gp_have_length(x[3] != 0.0, x[1], x[2]);
 }
 
 /* The moments by which features are standardised, or NULL where they are not (choose_scale of
@@ -85,7 +85,7 @@ find_moments(gnngp_table_fit *d)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"Scale them in a view and use gp_alter_graph(..., scale => 'none'), or use strategy => 'nystrom'.",
 					"strategy sql does not scale features to scale => '%s'", s->r->def->scale);
-	if (strcmp(s->r->def->scale, "none") == 0 || (by_itself && d->dims >= GNNGP_FEW))
+	if (strcmp(s->r->def->scale, "none") == 0 || (by_itself && d->dims >= GNNGP_SHORT_ARRAY))
 		return NULL;
 	m.value = gp_alloc_zero(d->ev.env, 2 * m.columns, sizeof(double));
 	gnngp_placement_read(&d->placement,

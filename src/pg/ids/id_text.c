@@ -159,29 +159,3 @@ gnngp_id_text(const gnngp_ids *ids, int64 node)
 		return psprintf(INT64_FORMAT, ids->key[node]);
 	return pstrdup(ids->text[node]);
 }
-
-void
-gnngp_pin_output_settings(void)
-{
-	static const char *const pins[][2] = {
-		{"search_path", "pg_catalog, pg_temp"},
-		{"DateStyle", "ISO, YMD"},
-		{"IntervalStyle", "postgres"},
-		{"extra_float_digits", "1"},
-		{"bytea_output", "hex"},
-		{"TimeZone", "UTC"},
-		{"lc_monetary", "C"},
-	};
-
-	for (int i = 0; i < (int) lengthof(pins); i++)
-		gnngp_pin(pins[i][0], pins[i][1]);
-}
-
-int
-gnngp_output_level(void)
-{
-	int			level = NewGUCNestLevel();
-
-	gnngp_pin_output_settings();
-	return level;
-}

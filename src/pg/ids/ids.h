@@ -85,11 +85,6 @@ extern char **gnngp_array_texts(ArrayType *array, int *n);
 /* The id of a node for messages, palloc'd. */
 extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
 
-/* Pins search_path and what output functions depend on until the GUC nest level ends; the second
- * begins one. */
-extern void gnngp_pin_output_settings(void);
-extern int	gnngp_output_level(void);
-
 /* True for the type gp_integers, an array of bigint, which integers of all sizes become. */
 extern bool gnngp_is_integers(Oid type);
 

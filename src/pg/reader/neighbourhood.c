@@ -131,11 +131,18 @@ node_row(void *state, const Datum *values, const bool *nulls)
 
 /* ---- edges ---- */
 
+/* The end of an edge that a row names. */
+static gnngp_id
+end_id(const neighbourhood *s, int end, const Datum *values)
+{
+	return gnngp_datum_id(values[end], s->end_base[end], &s->r->id_output);
+}
+
 /* The node of this round that an end of an edge names; -1: it has no row. */
 static int32
-find_end(neighbourhood *s, int end, Datum value)
+find_end(neighbourhood *s, int end, const Datum *values)
 {
-	gnngp_id	id = gnngp_datum_id(value, s->end_base[end], &s->r->id_output);
+	gnngp_id	id = end_id(s, end, values);
 	int32		node = find(s, &id);
 
 	return node >= 0 && s->node[node].row >= 0 ? node : -1;
@@ -143,19 +150,18 @@ find_end(neighbourhood *s, int end, Datum value)
 
 /* The weight of an edge; 22003 or 22004 for what is none. */
 static double
-edge_weight(const neighbourhood *s, Datum value, bool null)
+edge_weight(const neighbourhood *s, const Datum *values, const bool *nulls)
 {
-	double		w = null ? NAN : gnngp_number_datum(value, s->weight.base);
+	double		w = nulls[2] ? NAN : gnngp_number_datum(values[2], s->weight.base);
 
-	if (!isfinite(w) || w < 0.0)
-		ereport(ERROR,
-				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED
-						 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name,
-							   s->r->edges.name) :
-				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name,
-						s->r->edges.name, w),
-				 errhint("Weights must be finite and not negative.")));
+	if (unlikely(!isfinite(w) || w < 0.0))
+	{
+		gnngp_id	src = end_id(s, 0, values);
+		gnngp_id	dst = end_id(s, 1, values);
+
+		gnngp_raise_edge(s->r, &s->weight, gnngp_weight_fault(nulls[2], w), w,
+						 gnngp_id_name(&src), gnngp_id_name(&dst));
+	}
 	return w;
 }
 
@@ -168,10 +174,10 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	int32		src,
 				dst;
 
-	if (nulls[0] || nulls[1] || (!s->all && find_end(s, s->by_dst, values[s->by_dst]) < 0))
+	if (nulls[0] || nulls[1] || (!s->all && find_end(s, s->by_dst, values) < 0))
 		return;
 	for (int k = 0; k < 2; k++)
-		id[k] = gnngp_datum_id(values[k], s->end_base[k], &s->r->id_output);
+		id[k] = end_id(s, k, values);
 	src = meet(s, &id[0]);
 	dst = meet(s, &id[1]);
 	/* An edge is read by the first of its ends that a round reaches, by src where one round
@@ -181,7 +187,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	GP_GROW(s->env, s->edge, s->nedges, s->edge_room);
 	s->edge[s->nedges++] = (met_edge) {
-		src, dst, s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0
+		src, dst, s->weighted ? edge_weight(s, values, nulls) : 1.0
 	};
 }
 
@@ -191,15 +197,15 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 {
 	neighbourhood *s = state;
 	int			far = s->by_dst ? 0 : 1;
-	int32		near = nulls[0] || nulls[1] ? -1 : find_end(s, 1 - far, values[1 - far]);
+	int32		near = nulls[0] || nulls[1] ? -1 : find_end(s, 1 - far, values);
 
 	if (near < 0)
 		return;
-	gnngp_id	other = gnngp_datum_id(values[far], s->end_base[far], &s->r->id_output);
+	gnngp_id	other = end_id(s, far, values);
 	if (gnngp_number_is(&s->met, near, &other))
 		return;
 	if (s->weighted)
-		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
+		s->node[near].degree += edge_weight(s, values, nulls);
 	else if (gp_set_add(&s->seen, gp_hash(gp_hash((uint64) near) ^ (uint64) other.key) | 1))
 		s->node[near].degree += 1.0;
 }
@@ -476,9 +482,8 @@ gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_
 	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_rights rights;
 	bool		save_read_only = XactReadOnly;
-	gnngp_identity saved = gnngp_become(GetUserId());
+	gnngp_identity saved = gnngp_become_reader(GetUserId());
 
-	gnngp_pin_output_settings();
 	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
 	XactReadOnly = true;
 	gnngp_spi_connect();

@@ -6,17 +6,6 @@
 #include "core/encoding/edge_columns.h"
 #include "read_ids.h"
 
-/* Weights that are no weights, and times that are none, in the order in which they are reported. */
-typedef enum weight_fault
-{
-	WEIGHT_NULL,
-	WEIGHT_NOT_FINITE,
-	WEIGHT_NEGATIVE,
-	TIME_NULL,
-	TIME_NOT_FINITE,
-	WEIGHT_FAULTS
-} weight_fault;
-
 struct gnngp_edge_reading
 {
 	gnngp_reader *r;
@@ -25,7 +14,7 @@ struct gnngp_edge_reading
 	gnngp_finder dst;
 	gnngp_column weight;
 	bool		weighted;
-	gnngp_fault fault[WEIGHT_FAULTS];	/* second: dst */
+	gnngp_fault fault[GNNGP_EDGE_FAULTS];	/* second: dst */
 	gnngp_column time;
 	bool		dated;
 	int			nfeatures;		/* columns that describe both ends, */
@@ -73,54 +62,62 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		s->to[s->ntimes] = dst;
 		s->at[s->ntimes++] = time;
 		if (unlikely(!isfinite(time)))
-			gnngp_note_fault(&s->fault[nulls[at] ? TIME_NULL : TIME_NOT_FINITE], src, dst, time);
+			gnngp_note_fault(&s->fault[nulls[at] ? GNNGP_TIME_NULL : GNNGP_TIME_NOT_FINITE],
+							 src, dst, time);
 	}
 	if (s->weighted)
 	{
 		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
 		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
 		{
-			gnngp_note_fault(&s->fault[nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE
-									   : WEIGHT_NEGATIVE], src, dst, w);
+			gnngp_note_fault(&s->fault[gnngp_weight_fault(nulls[2], w)], src, dst, w);
 			return;
 		}
 	}
 	gp_edges_add(s->edges, 1, &src, &dst, &w);
 }
 
-/* Raises what the weights and the times did wrong. */
-static void
-check_faults(const gnngp_edge_reading *s)
+void
+gnngp_raise_edge(const gnngp_reader *r, const gnngp_column *column, gnngp_edge_fault fault,
+				 double value, const char *src, const char *dst)
 {
 	static const struct
 	{
 		int			sqlstate;
 		const char *what;
 		const char *hint;
-	}			said[WEIGHT_FAULTS] = {
-		[WEIGHT_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "NULL",
+	}			said[GNNGP_EDGE_FAULTS] = {
+		[GNNGP_WEIGHT_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "NULL",
 			"Give each edge a weight, or create the graph without a weight column."},
-		[WEIGHT_NOT_FINITE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
+		[GNNGP_WEIGHT_NOT_FINITE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
 			"Weights must be finite and not negative."},
-		[WEIGHT_NEGATIVE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
+		[GNNGP_WEIGHT_NEGATIVE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
 			"Weights must be finite and not negative."},
-		[TIME_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "NULL",
+		[GNNGP_TIME_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "NULL",
 			"Give each edge the time that it was made at, or take the column away with time_column => ''."},
-		[TIME_NOT_FINITE] = {ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "infinite",
+		[GNNGP_TIME_NOT_FINITE] = {ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "infinite",
 			"Give each edge the time that it was made at, or take the column away with time_column => ''."}
 	};
+
+	ereport(ERROR,
+			(errcode(said[fault].sqlstate),
+			 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
+					column->name, r->edges.name,
+					said[fault].what ? said[fault].what : psprintf("%g", value), src, dst),
+			 errhint("%s", said[fault].hint)));
+}
+
+/* Raises what the weights and the times did wrong. */
+static void
+check_faults(const gnngp_edge_reading *s)
+{
 	const gnngp_ids *ids = &s->r->data->ids;
 
-	for (int k = 0; k < WEIGHT_FAULTS; k++)
+	for (int k = 0; k < GNNGP_EDGE_FAULTS; k++)
 		if (s->fault[k].found)
-			ereport(ERROR,
-					(errcode(said[k].sqlstate),
-					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
-							k < TIME_NULL ? s->weight.name : s->time.name, s->r->edges.name,
-							said[k].what ? said[k].what : psprintf("%g", s->fault[k].value),
-							gnngp_id_text(ids, s->fault[k].node),
-							gnngp_id_text(ids, (int32) s->fault[k].second)),
-					 errhint("%s", said[k].hint)));
+			gnngp_raise_edge(s->r, k < GNNGP_TIME_NULL ? &s->weight : &s->time, k,
+							 s->fault[k].value, gnngp_id_text(ids, s->fault[k].node),
+							 gnngp_id_text(ids, (int32) s->fault[k].second));
 }
 
 gnngp_edge_reading *

@@ -16,7 +16,7 @@
 #include "reader_internal.h"
 
 /* Spreads of columns whose ratio is worth a word. */
-#define UNLIKE 1000				/* deviations of columns */
+#define NOTICE_RATIO 1000		/* deviations of columns */
 #define SHARED 10				/* means of an array's numbers, in deviations */
 
 /* The length of a row that has none. */
@@ -334,18 +334,19 @@ choose_scale(const gnngp_feature_reading *s)
 	const gp_features *f = s->r->data->features;
 	gp_env	   *env = s->r->env;
 	bool		columns = s->array_type == InvalidOid;
-	bool		units = columns || (s->r->some ? s->r->moments != NULL :
-									f->dims < GNNGP_FEW && !gp_features_have_length(env, f) &&
-									gp_features_spread(env, f) > GNNGP_UNLIKE);
+	bool		units = columns ||
+		(s->r->some ? s->r->moments != NULL :
+		 f->dims < GNNGP_SHORT_ARRAY && !gp_features_have_length(env, f) &&
+		 gp_features_spread(env, f) > GNNGP_UNITS_RATIO);
 	gp_scale	scale = gnngp_scale(s->r->def, units ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 
 	if (scale != GP_SCALE_NONE || s->r->some)
 		return scale;
-	if (columns && gp_features_spread(env, f) >= UNLIKE)
+	if (columns && gp_features_spread(env, f) >= NOTICE_RATIO)
 		gp_notice(env,
 				  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
 				  "the feature columns of table \"%s\" differ in scale more than %d-fold",
-				  s->r->nodes.name, UNLIKE);
+				  s->r->nodes.name, NOTICE_RATIO);
 	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
 		gp_notice(env,
 				  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",

@@ -73,8 +73,7 @@ gnngp_owner_reading_open(gp_env *env, const gnngp_graph_def *graph)
 	gnngp_owner_reading *reading = palloc(sizeof(gnngp_owner_reading));
 
 	gnngp_require_edges(graph);
-	reading->saved = gnngp_become(gnngp_owner_role(graph));
-	gnngp_pin_output_settings();
+	reading->saved = gnngp_become_reader(gnngp_owner_role(graph));
 	gnngp_spi_connect();
 	gnngp_reader_open(&reading->r, env, graph);
 	reading->r.as_owner = true;

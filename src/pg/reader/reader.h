@@ -64,8 +64,10 @@ typedef struct gnngp_data
 extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
 							  bool need_target);
 
-#define GNNGP_FEW 64	/* an array of features that is shorter is a row of a table, */
-#define GNNGP_UNLIKE 3	/* where its numbers have deviations that differ more than so */
+/* An array of features is standardised by itself, as columns are, when it is shorter than this, */
+#define GNNGP_SHORT_ARRAY 64
+/* and the largest deviation of its elements is more than so many times the smallest. */
+#define GNNGP_UNITS_RATIO 3
 
 /*
  * The neighbourhood of a few nodes, as the tables are now, is read as the caller, whose

@@ -119,6 +119,30 @@ extern void gnngp_read_sparse(gnngp_sparse_reading *s);
 extern gnngp_edge_reading *gnngp_plan_edges(gnngp_reader *r);
 extern void gnngp_read_edges(gnngp_edge_reading *s);
 
+/* Weights that are no weights, and times that are none, in the order in which they are reported. */
+typedef enum gnngp_edge_fault
+{
+	GNNGP_WEIGHT_NULL,
+	GNNGP_WEIGHT_NOT_FINITE,
+	GNNGP_WEIGHT_NEGATIVE,
+	GNNGP_TIME_NULL,
+	GNNGP_TIME_NOT_FINITE,
+	GNNGP_EDGE_FAULTS
+} gnngp_edge_fault;
+
+/* What is wrong with a weight that is NULL, not finite or negative. */
+static inline gnngp_edge_fault
+gnngp_weight_fault(bool null, double w)
+{
+	return null ? GNNGP_WEIGHT_NULL : !isfinite(w) ? GNNGP_WEIGHT_NOT_FINITE :
+		GNNGP_WEIGHT_NEGATIVE;
+}
+
+/* Raises such a fault of the edge between two ids: class 22. */
+pg_noreturn extern void gnngp_raise_edge(const gnngp_reader *r, const gnngp_column *column,
+										 gnngp_edge_fault fault, double value, const char *src,
+										 const char *dst);
+
 /* How a graph's features are scaled; by_itself where the graph says auto. */
 static inline gp_scale
 gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)

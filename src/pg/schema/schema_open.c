@@ -165,8 +165,7 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 {
 	const gnngp_graph_def *tables = graph->task.form ? gnngp_graph_of_task(graph) : graph;
 
-	use->saved = gnngp_become(as_owner ? gnngp_owner_role(graph) : GetUserId());
-	gnngp_pin_output_settings();
+	use->saved = gnngp_become_reader(as_owner ? gnngp_owner_role(graph) : GetUserId());
 	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
 	use->read_only = XactReadOnly;
 	XactReadOnly = true;

@@ -70,6 +70,42 @@ gnngp_become(Oid role)
 	return saved;
 }
 
+/* Pins search_path, and what output functions depend on, until the GUC nest level ends. */
+static void
+pin_output_settings(void)
+{
+	static const char *const pins[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"DateStyle", "ISO, YMD"},
+		{"IntervalStyle", "postgres"},
+		{"extra_float_digits", "1"},
+		{"bytea_output", "hex"},
+		{"TimeZone", "UTC"},
+		{"lc_monetary", "C"},
+	};
+
+	for (int i = 0; i < (int) lengthof(pins); i++)
+		gnngp_pin(pins[i][0], pins[i][1]);
+}
+
+gnngp_identity
+gnngp_become_reader(Oid role)
+{
+	gnngp_identity saved = gnngp_become(role);
+
+	pin_output_settings();
+	return saved;
+}
+
+int
+gnngp_output_level(void)
+{
+	int			level = NewGUCNestLevel();
+
+	pin_output_settings();
+	return level;
+}
+
 void
 gnngp_become_again(const gnngp_identity *saved)
 {

@@ -33,11 +33,16 @@ typedef struct gnngp_identity
 
 /*
  * Becomes a role that can do nothing but what the statements say, on a level of settings of its
- * own, where row-level security filters rows instead of refusing the query; the second is the user
- * before again.
+ * own, where row-level security filters rows instead of refusing the query.  The second, for who
+ * reads the user's tables, also pins search_path and what output functions depend on; the third is
+ * the user before again.
  */
 extern gnngp_identity gnngp_become(Oid role);
+extern gnngp_identity gnngp_become_reader(Oid role);
 extern void gnngp_become_again(const gnngp_identity *saved);
+
+/* Begins a level of settings with those pins alone. */
+extern int	gnngp_output_level(void);
 
 /*
  * Works in a subtransaction: NULL, or the error that it was rolled back for, in the present memory
