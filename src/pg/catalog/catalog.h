@@ -36,10 +36,10 @@ typedef struct gnngp_tables_def
 {
 	gnngp_oids	tables;
 	gnngp_texts names;			/* schema and name of each in turn, when they were given */
-	char	   *kinds;			/* relkind of each, then */
-	char	   *timed;			/* t of each that had a time then, else -; or the next */
-#define GNNGP_TIME_UNREAD '?'	/* the table could not be read then */
-	gnngp_texts time;			/* the column that was the time of each, then, or "" */
+	char	   *kinds;			/* the relkind of each table when they were given */
+	char	   *timed;			/* of each then: t where it had a time, - where not, or this: */
+#define GNNGP_TIME_UNREAD '?'	/* the table could not be read */
+	gnngp_texts time;			/* the column that was the time of each then, or "" */
 	bool		anew;			/* times is given by the present call */
 	char	   *times;			/* JSON as given, or NULL; the same for keys */
 	char	   *keys;
@@ -110,7 +110,7 @@ typedef struct gnngp_graph_def
 typedef struct gnngp_fit_settings
 {
 	char	   *kernel;			/* canonical text, or auto */
-	char	   *task;			/* auto, classes, values: as asked for */
+	char	   *target_kind;	/* auto, classes, values: as asked for */
 	char	   *strategy;		/* auto, exact, nystrom, precision, sql */
 	int32		landmarks;		/* 0 = automatic */
 	double		nugget;			/* NaN = by leave-one-out */
@@ -155,7 +155,7 @@ typedef struct gnngp_link_part
 	gnngp_texts notices;		/* of its fit; those of both parts together are the nodes' */
 } gnngp_link_part;
 
-/* A row of gp_model_catalog.  task is NULL when there is no node part. */
+/* A row of gp_model_catalog.  target_kind is NULL when there is no node part. */
 typedef struct gnngp_model
 {
 	int64		id;
@@ -167,7 +167,7 @@ typedef struct gnngp_model
 	int64		graph_id;
 	gnngp_fit_settings settings;
 	/* the summary, as gp_fit returns it */
-	char	   *task;			/* classification or regression */
+	char	   *target_kind;	/* classification or regression */
 	char	   *kernel;			/* canonical text of the kernel, or of another method */
 	char	   *alternatives;	/* JSON, figures of what was compared; NULL where nothing was */
 	char	   *strategy;

@@ -31,12 +31,12 @@ static const gnngp_member columns[] = {
 	COLUMN("fitted", TIMESTAMPTZOID, fitted),
 	LINK("fitted", TIMESTAMPTZOID, fitted),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),
-	COLUMN("asked_task", TEXTOID, settings.task),
+	COLUMN("asked_task", TEXTOID, settings.target_kind),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
 	COLUMN("asked_landmarks", INT4OID, settings.landmarks),
 	COLUMN("asked_nugget", FLOAT8OID, settings.nugget),
 	COLUMN("asked_seed", INT8OID, settings.seed),
-	COLUMN("task", TEXTOID, task),
+	COLUMN("task", TEXTOID, target_kind),
 	COLUMN("strategy", TEXTOID, strategy),
 	COLUMN("device", TEXTOID, device),
 	COLUMN("nodes", INT8OID, nodes),
@@ -126,7 +126,8 @@ gnngp_model_by_id(int64 id)
 int
 gnngp_model_parts(const gnngp_model *model)
 {
-	return (model->task ? GNNGP_PART_NODES : 0) | (model->link.method ? GNNGP_PART_LINKS : 0);
+	return (model->target_kind ? GNNGP_PART_NODES : 0) |
+		(model->link.method ? GNNGP_PART_LINKS : 0);
 }
 
 /* 55000 for a model without a part. */
@@ -143,7 +144,7 @@ require_part(const gnngp_model *model, bool there, const char *part, const char 
 void
 gnngp_require_node_part(const gnngp_model *model)
 {
-	require_part(model, model->task != NULL, "node", "gp_fit");
+	require_part(model, model->target_kind != NULL, "node", "gp_fit");
 }
 
 void

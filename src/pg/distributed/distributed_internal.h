@@ -35,7 +35,7 @@ typedef struct gnngp_sources
 /* Until they are closed the graph's owner is the user, the tables are locked, and their snapshot is
  * the active one; inside SPI. */
 extern gnngp_sources *gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph,
-										 const char *task);
+										 const char *kind);
 extern void gnngp_sources_close(gnngp_sources *s);
 
 /* There is something wrong with an edge: reads them all, for the error that says what; inside

@@ -272,7 +272,7 @@ open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *se
 	j->settings = settings;
 	j->guc_level = NewGUCNestLevel();
 	gnngp_citus_prepare();
-	j->sources = gnngp_sources_open(env, graph, settings->task);
+	j->sources = gnngp_sources_open(env, graph, settings->target_kind);
 	gp_drop_spares(env);
 	gnngp_trim_memory();
 	j->dims = gnngp_count_features(j->sources);

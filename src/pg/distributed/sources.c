@@ -39,7 +39,7 @@ features_expression(const gnngp_reader *r, bool *array)
 }
 
 gnngp_sources *
-gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
+gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *kind)
 {
 	gnngp_owner_reading *reading = gnngp_owner_reading_open(env, graph);
 	gnngp_reader *r = &reading->r;
@@ -60,7 +60,7 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	without->features.n = 0;
 	r->def = without;
 	r->sorted = true;
-	gnngp_node_reading *nodes = gnngp_plan_nodes(r, task, true);
+	gnngp_node_reading *nodes = gnngp_plan_nodes(r, kind, true);
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	s->data = r->data;

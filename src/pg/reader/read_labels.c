@@ -18,21 +18,21 @@ typedef struct label_rank
 } label_rank;
 
 gnngp_target_kind
-gnngp_target_choose(const char *table, const gnngp_column *target, const char *task)
+gnngp_target_choose(const char *table, const gnngp_column *target, const char *kind)
 {
 	Oid			base = target->base;
 	bool		value = gnngp_is_value_type(base);
 
-	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
+	if (strcmp(kind, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
 		gnngp_raise(DATATYPE_MISMATCH, "Use task => 'classification', or a numeric column.",
 					"column \"%s\" of table \"%s\" has type %s, which is not a number",
 					target->name, table, format_type_be(target->type));
-	if (strcmp(task, "auto") == 0 && !value && !gnngp_is_class_type(base))
+	if (strcmp(kind, "auto") == 0 && !value && !gnngp_is_class_type(base))
 		gnngp_raise(DATATYPE_MISMATCH,
 					"Pass task => 'classification' to make each distinct text a class.",
 					"column \"%s\" of table \"%s\" has type %s, which is neither a class nor a number",
 					target->name, table, format_type_be(target->type));
-	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
+	if (strcmp(kind, "values") == 0 || (strcmp(kind, "auto") == 0 && value))
 		return GNNGP_TARGET_VALUE;
 	return gnngp_is_integer_type(target->base) ? GNNGP_TARGET_INTEGER : GNNGP_TARGET_TEXT;
 }

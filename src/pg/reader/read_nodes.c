@@ -278,13 +278,13 @@ finish_targets(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 }
 
 gnngp_node_reading *
-gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
+gnngp_plan_nodes(gnngp_reader *r, const char *kind, bool need_target)
 {
 	const gnngp_graph_def *def = r->def;
 	gnngp_node_reading *s = palloc0(sizeof(gnngp_node_reading));
 
 	s->r = r;
-	s->automatic = strcmp(task, "auto") == 0;
+	s->automatic = strcmp(kind, "auto") == 0;
 	gnngp_query_init(&s->query, &r->nodes);
 	gnngp_query_add(&s->query, r->id.base, "t.%s", r->id.quoted);
 	if (need_target && def->target == NULL)
@@ -295,7 +295,7 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	if (need_target)
 	{
 		s->target = gnngp_table_column(&r->nodes, def->target);
-		s->kind = gnngp_target_choose(r->nodes.name, &s->target, task);
+		s->kind = gnngp_target_choose(r->nodes.name, &s->target, kind);
 	}
 	if (s->kind == GNNGP_TARGET_INTEGER || s->kind == GNNGP_TARGET_TEXT)
 		gnngp_labels_init(&s->labels, r->env, s->kind == GNNGP_TARGET_INTEGER,

@@ -92,9 +92,9 @@ typedef enum gnngp_target_kind
 	GNNGP_TARGET_VALUE
 } gnngp_target_kind;
 
-/* Decides how a target is read; 42804 for a type that does not go with the task. */
+/* Decides how a target is read; 42804 for a type that does not go with the kind. */
 extern gnngp_target_kind gnngp_target_choose(const char *table, const gnngp_column *target,
-											 const char *task);
+											 const char *kind);
 
 extern void gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type);
 

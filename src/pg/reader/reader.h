@@ -58,10 +58,10 @@ typedef struct gnngp_data
 } gnngp_data;
 
 /*
- * Reads nodes, features, edges and, when need_target, targets.  task is auto,
+ * Reads nodes, features, edges and, when need_target, targets.  kind is auto,
  * classes or values.  Raises the input rules' errors (class 22 and 23).
  */
-extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
+extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *kind,
 							  bool need_target);
 
 /* An array of features is standardised by itself, as columns are, when it is shorter than this, */

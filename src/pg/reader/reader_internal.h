@@ -80,7 +80,7 @@ typedef struct gnngp_sparse_reading gnngp_sparse_reading;
 typedef struct gnngp_edge_reading gnngp_edge_reading;
 
 /* Ids in node order, targets, and features in columns of the node table (read_nodes.c). */
-extern gnngp_node_reading *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
+extern gnngp_node_reading *gnngp_plan_nodes(gnngp_reader *r, const char *kind, bool need_target);
 extern void gnngp_read_nodes(gnngp_node_reading *s);
 
 /*

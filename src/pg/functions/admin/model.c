@@ -1,9 +1,15 @@
 /*
- * model.c - dropping models, letting others read them, and giving them away.
+ * model.c - finding and dropping models, letting others read them, and giving them away.
  */
 #include "postgres.h"
 
 #include "pg/catalog/catalog_internal.h"
+
+/* model_id(model) */
+GNNGP_FUNCTION(gnngp_model_id)
+{
+	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
+}
 
 /* gp_drop_model(model) */
 GNNGP_FUNCTION(gnngp_drop_model)

@@ -125,7 +125,7 @@ typedef struct reading
 {
 	gp_env	   *env;
 	const gnngp_graph_def *graph;
-	const char *task;
+	const char *kind;
 	gnngp_data *data;
 } reading;
 
@@ -134,8 +134,8 @@ read_tables(void *arg)
 {
 	reading    *r = arg;
 
-	r->data = r->graph->task.form ? gnngp_read_task(r->env, r->graph, r->task) :
-		gnngp_read(r->env, r->graph, r->task, true);
+	r->data = r->graph->task.form ? gnngp_read_task(r->env, r->graph, r->kind) :
+		gnngp_read(r->env, r->graph, r->kind, true);
 }
 
 static Datum
@@ -146,7 +146,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	TimestampTz began = GetCurrentTimestamp();
 	MemoryContext silent = AllocSetContextCreate(CurrentMemoryContext, "gnngp estimate",
 												 ALLOCSET_SMALL_SIZES);
-	reading		read = {.env = env,.graph = graph,.task = settings->task};
+	reading		read = {.env = env,.graph = graph,.kind = settings->target_kind};
 
 	gnngp_notices_silence(silent);
 	ErrorData  *error = gnngp_attempt(read_tables, &read);
@@ -199,7 +199,7 @@ GNNGP_FUNCTION(gnngp_estimate)
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
 	settings.live = gnngp_bool_argument(fcinfo, 4, "live");
-	settings.task = gnngp_text_argument(fcinfo, 6, "task");
+	settings.target_kind = gnngp_text_argument(fcinfo, 6, "task");
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	if (gnngp_link_has_method(env, settings.kernel))
 		return estimate_links(fcinfo, env, graph, &settings);

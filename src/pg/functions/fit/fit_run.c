@@ -86,7 +86,7 @@ refuse_edge_features(const gnngp_graph_def *graph, const gnngp_fit_run *run)
 static void
 read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
 {
-	const char *task = run->settings.task;
+	const char *kind = run->settings.target_kind;
 
 	if (run->nodes == FIT_IN_TABLES)
 	{
@@ -101,9 +101,9 @@ read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
 		run->seconds = lap_seconds(run);
 	}
 	else if (run->nodes == FIT_TASK)
-		run->data = gnngp_read_task(run->env, graph, task);
+		run->data = gnngp_read_task(run->env, graph, kind);
 	else if (run->nodes != FIT_NONE)
-		run->data = gnngp_read(run->env, graph, task, true);
+		run->data = gnngp_read(run->env, graph, kind, true);
 }
 
 gnngp_fit_run *
@@ -244,7 +244,7 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 		.alternatives = run->chosen.alternatives,
 		.device = unconstify(char *, run->chosen.device),
 		.strategy = unconstify(char *, gp_strategy_names[p->plan.strategy]),
-		.task = classes ? "classification" : "regression",
+		.target_kind = classes ? "classification" : "regression",
 		.nodes = data->ids.n,.id_type = data->ids.type_name,.integer_ids = data->ids.integer,
 		.edges = data->graph->edges,.features = data->features ? data->features->dims : 0,
 		.labelled = data->nlabelled,.classes = classes ? data->nclasses : 0,
@@ -386,7 +386,7 @@ GNNGP_FUNCTION(gnngp_fit)
 	gnngp_prevent_read_only("gp_fit");
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	settings.kernel = gnngp_kernel_argument(fcinfo, 2);
-	settings.task = gnngp_text_argument(fcinfo, 3, "task");
+	settings.target_kind = gnngp_text_argument(fcinfo, 3, "task");
 	settings.strategy = gnngp_text_argument(fcinfo, 4, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 5);
 	settings.nugget = gnngp_nugget_argument(fcinfo, 6);

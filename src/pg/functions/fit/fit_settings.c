@@ -9,8 +9,8 @@
 #define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 
 /* The words that a user may write, and those that are stored for them. */
-static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
-static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
+static const char *const kinds[] = {"auto", "classification", "classes", "regression", "values"};
+static const char *const stored_kinds[] = {"auto", "classes", "classes", "values", "values"};
 
 double
 gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
@@ -32,13 +32,13 @@ gnngp_check_nugget(double nugget)
 void
 gnngp_fit_settings_check(gnngp_fit_settings *settings)
 {
-	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
+	int			kind = gnngp_require_word("task", settings->target_kind, lengthof(kinds), kinds,
 										  "A task is auto, classification or regression.");
 	int			strategy =
 		gnngp_require_word("strategy", settings->strategy, GP_STRATEGIES, gp_strategy_names,
 											  "A strategy is auto, exact, nystrom, precision or sql.");
 
-	settings->task = pstrdup(stored_tasks[task]);
+	settings->target_kind = pstrdup(stored_kinds[kind]);
 	settings->strategy = pstrdup(gp_strategy_names[strategy]);
 	gnngp_check_nugget(settings->nugget);
 	gnngp_method_check(settings);
@@ -49,7 +49,7 @@ gnngp_fit_settings_default(void)
 {
 	return (gnngp_fit_settings) {
 		.kernel = GNNGP_KERNEL_AUTO,
-		.task = "auto",
+		.target_kind = "auto",
 		.strategy = "auto",
 		.nugget = NAN,
 		.method = GNNGP_METHOD_GP

@@ -197,7 +197,7 @@ step_read(void *arg)
 	const gnngp_link_settings *links = parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL;
 
 	PushActiveSnapshot(r->atomic ? GetTransactionSnapshot() : GetCatalogSnapshot(InvalidOid));
-	if (nodes && (nodes->kernel == NULL || nodes->task == NULL || nodes->strategy == NULL ||
+	if (nodes && (nodes->kernel == NULL || nodes->target_kind == NULL || nodes->strategy == NULL ||
 				  nodes->method == NULL))
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it with gp_fit.",
 					"model \"%s\" has no settings to fit it with again", r->old->name);

@@ -79,7 +79,7 @@ GNNGP_FUNCTION(gnngp_tune)
 	t.by_likelihood = gnngp_require_word("criterion", gnngp_text_argument(fcinfo, 2, "criterion"),
 										 lengthof(words), words,
 										 "A criterion is loo or marginal_likelihood.") > 0;
-	t.settings.task = gnngp_text_argument(fcinfo, 3, "task");
+	t.settings.target_kind = gnngp_text_argument(fcinfo, 3, "task");
 	gnngp_fit_settings_check(&t.settings);
 	if (!PG_ARGISNULL(1))
 		kernels = gnngp_texts_argument(fcinfo, 1, "kernels");
@@ -92,7 +92,7 @@ GNNGP_FUNCTION(gnngp_tune)
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	if (kernels.n > 0)
 		candidates = named_candidates(&t, &kernels, &n);
-	t.data = gnngp_read(t.env, graph, t.settings.task, true);
+	t.data = gnngp_read(t.env, graph, t.settings.target_kind, true);
 	gnngp_problem_init(&problem, t.data, &t.settings);
 	if (candidates == NULL)
 		candidates = gp_candidates(t.env, &problem, &n);

@@ -160,7 +160,7 @@ GNNGP_FUNCTION(gnngp_evaluate)
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, ARG_MODEL, "model"), false);
 	gnngp_result *result = gnngp_result_start(fcinfo);
 
-	if (model->task || model->link.method == NULL)
+	if (model->target_kind || model->link.method == NULL)
 	{
 		gnngp_figures figures;
 

@@ -1,5 +1,6 @@
 /*
- * loo.c - gp_loo: what a model says of each labelled node without its label.
+ * loo.c - gp_loo: what a model says of each labelled node without its label; gp_report, whose page
+ * shows it.
  */
 #include "postgres.h"
 
@@ -97,12 +98,6 @@ GNNGP_FUNCTION(gnngp_report_labels)
 	open_labels(&rows, fcinfo);
 	gnngp_node_rows_all(&rows, "loo", emit_label);
 	return (Datum) 0;
-}
-
-/* model_id(model) */
-GNNGP_FUNCTION(gnngp_model_id)
-{
-	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
 }
 
 /*

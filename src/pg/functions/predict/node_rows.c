@@ -33,14 +33,14 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 }
 
 static void
-read_blocks(gnngp_node_rows *rows, const char *part)
+read_blocks(gnngp_node_rows *rows, const char *section)
 {
 	gnngp_given_ids_sort(&rows->given);
-	gnngp_store_read(rows->model, part, &rows->given, emit_row, rows);
+	gnngp_store_read(rows->model, section, &rows->given, emit_row, rows);
 }
 
 void
-gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
+gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *section, int nodes,
 					gnngp_emit_node emit, void *arg)
 {
 	int			guc_level = gnngp_output_level();
@@ -49,26 +49,26 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 	rows->arg = arg;
 	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes);
 	if (gnngp_given_ids_as_written(&rows->id_type, fcinfo, nodes, &rows->given))
-		read_blocks(rows, part);
+		read_blocks(rows, section);
 	if (rows->found == 0)
 	{
 		rows->given = gnngp_given_ids_read(&rows->id_type, fcinfo, nodes);
-		read_blocks(rows, part);
+		read_blocks(rows, section);
 	}
 	/* Only labelled nodes are among those that were left out. */
-	if (strcmp(part, "node") == 0 && !rows->given.all)
+	if (strcmp(section, "node") == 0 && !rows->given.all)
 		gnngp_notice_unknown(rows->model, rows->given.n - rows->found, rows->given.n);
 	AtEOXact_GUC(false, guc_level);
 }
 
 void
-gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_emit_node emit)
+gnngp_node_rows_all(gnngp_node_rows *rows, const char *section, gnngp_emit_node emit)
 {
 	int			guc_level = gnngp_output_level();
 
 	rows->emit = emit;
 	rows->given.all = true;
-	read_blocks(rows, part);
+	read_blocks(rows, section);
 	AtEOXact_GUC(false, guc_level);
 }
 

@@ -23,7 +23,7 @@ struct gnngp_node_rows
 	Datum	   *class_label;	/* text of each class, shared by all rows */
 	gnngp_result *result;
 	gnngp_given_ids given;		/* sorted */
-	int64		found;			/* how many of them the part has */
+	int64		found;			/* how many of them the section has */
 };
 
 /*
@@ -31,12 +31,12 @@ struct gnngp_node_rows
  */
 extern void gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo);
 
-/* Reads the nodes of a part of the model that argument nodes names, and emits them one by one. */
-extern void gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part,
+/* Reads the nodes of a section that argument nodes names, and emits them one by one. */
+extern void gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *section,
 								int nodes, gnngp_emit_node emit, void *arg);
 
-/* The same for all nodes of the part, without looking at their ids. */
-extern void gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_emit_node emit);
+/* The same for all nodes of the section, without looking at their ids. */
+extern void gnngp_node_rows_all(gnngp_node_rows *rows, const char *section, gnngp_emit_node emit);
 
 /* The label of the k-th best class of a row; XX001 when the model has no such class. */
 extern Datum gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,
