@@ -39,7 +39,7 @@ add(network *s, const gp_operation_class *class, int64_t width)
 	return op;
 }
 
-/* A network on features that are dropped now and then, some of its rows, and cosines of these. */
+/* A network on features that are dropped now and then, sums of some rows, and cosines of these. */
 static void
 add_network(network *s)
 {
@@ -54,9 +54,6 @@ add_network(network *s)
 	add(s, &gp_operation_dropout, 0)->dropout = 0.4;
 	op = add(s, &gp_operation_linear, UNITS);
 	op->linear.biased = true;
-	op = add(s, &gp_operation_gather, 0);
-	op->gather.index = s->row;
-	op->gather.most = NODES / 2;
 	op = add(s, &gp_operation_cosines, 3);
 	op->cosines.count = COSINES;
 	op->cosines.frequency = &s->frequency;
@@ -164,7 +161,12 @@ chain_open(network *s, gp_device *dev, gp_type type, int kind)
 	gp_network_open(&s->t, &s->c, NODES, kind == 0 ? s->w.features->dims : UNITS);
 	start(s);
 	if (kind == 0)
-		gp_gather_rows(&s->t, &s->c, &s->c.operation[5], NODES / 2);
+	{
+		gp_csr	   *some = gp_csr_select(s->t.env, s->op, s->row, NODES / 2, NULL, NODES);
+
+		s->c.operation[1].propagate = (gp_propagate) {some, gp_csr_transpose(s->t.env, some)};
+		gp_network_rows(&s->c, 1, s->c.n - 1, NODES / 2);
+	}
 	else
 		gp_pairs_set(&s->t, &s->c.operation[s->c.n - 1], PAIRS);
 }

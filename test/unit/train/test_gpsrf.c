@@ -69,6 +69,8 @@ check_learns(gp_env *env, bool sparse, gp_type type)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 90, sparse, type);
 	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
+
+	p.seed = 1;
 	gp_posterior *out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	double		right = 0.0;
 	bool		sound = true;

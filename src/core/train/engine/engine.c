@@ -204,6 +204,13 @@ before(const gp_network *net, int k)
 }
 
 void
+gp_network_rows(gp_network *net, int first, int last, int64_t rows)
+{
+	for (int k = first; k <= last; k++)
+		net->operation[k].now = rows;
+}
+
+void
 gp_network_forward(gp_trainer *t, gp_network *net, int n)
 {
 	for (int k = 0; k < n; k++)

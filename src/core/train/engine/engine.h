@@ -77,7 +77,7 @@ typedef struct gp_operation_class
 	void		(*prior) (gp_trainer *t, gp_operation *op, double weight);
 } gp_operation_class;
 
-/* A linear map, of the value before or of features. */
+/* A linear map, of the value before or of features, of which a step may have fewer rows. */
 typedef struct gp_linear_map
 {
 	const gp_features *x;		/* NULL: the value before */
@@ -93,20 +93,12 @@ typedef struct gp_linear_map
 	gp_matrix	kept_dense;
 } gp_linear_map;
 
-/* A product with a sparse matrix of the caller's. */
+/* A product with a sparse matrix of the caller's, who may change it from step to step. */
 typedef struct gp_propagate
 {
 	const gp_csr *matrix;
 	const gp_csr *transposed;
 } gp_propagate;
-
-/* Some rows of the value before. */
-typedef struct gp_gather_operation
-{
-	int32_t    *index;			/* ascending, of most; the caller's */
-	int64_t		most;
-	gp_csr		scatter;		/* rows before x rows of this step */
-} gp_gather_operation;
 
 /*
  * Features Phi of rows over len with Gaussian weights, q(A) = N(mean, diag exp(2 log_s)):
@@ -238,7 +230,6 @@ struct gp_operation
 	{
 		gp_linear_map linear;
 		gp_propagate propagate;
-		gp_gather_operation gather;
 		gp_cosines	cosines;
 		gp_spectrum_operation spectrum;
 		gp_mix		mix;
@@ -327,6 +318,9 @@ extern gp_operation *gp_network_add(gp_trainer *t, gp_network *net,
 									const gp_operation_class *class);
 extern void gp_network_open(gp_trainer *t, gp_network *net, int64_t rows, int64_t cols);
 
+/* The rows of this step of operations number first to last. */
+extern void gp_network_rows(gp_network *net, int first, int last, int64_t rows);
+
 /* Runs the first n operations. */
 extern void gp_network_forward(gp_trainer *t, gp_network *net, int n);
 
@@ -346,10 +340,6 @@ extern const gp_operation_class gp_operation_linear;
 extern const gp_operation_class gp_operation_propagate;
 extern const gp_operation_class gp_operation_relu;
 extern const gp_operation_class gp_operation_dropout;
-extern const gp_operation_class gp_operation_gather;
-
-/* The rows of this step; operations behind it follow. */
-extern void gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *op, int64_t n);
 
 /* ---- weights.c ---- */
 

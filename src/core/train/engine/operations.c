@@ -1,6 +1,6 @@
 /*
  * operations.c - operations of a network: linear maps, sparse products, rectified units, what is
- * dropped, some rows.
+ * dropped.
  */
 #include "engine.h"
 
@@ -63,6 +63,10 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool transposed, double rate, uint6
 	uint64_t	cols = (uint64_t) (transposed ? s->rows : s->cols);
 	double		keep = 1.0 / (1.0 - rate);
 
+	out->rows = s->rows;
+	out->cols = s->cols;
+	out->start = s->start;
+	out->col = s->col;
 	GP_EACH(t->env, i, gp_items(t->env, s->rows), s->start[i])
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
@@ -209,52 +213,4 @@ dropout_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_m
 
 const gp_operation_class gp_operation_dropout = {
 	.in_place = true,.forward = dropout_forward,.backward = dropout_backward
-};
-
-/* ---- some rows ---- */
-
-/* Makes the matrix that carries rows back. */
-static void
-gather_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
-{
-	op->rows = op->gather.most;
-	op->gather.scatter = gp_trainer_csr(t, rows, op->rows, op->rows);
-}
-
-void
-gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *op, int64_t n)
-{
-	gp_csr	   *s = &op->gather.scatter;
-	int64_t		k = 0;
-
-	s->cols = n;
-	s->start[0] = 0;
-	GP_EACH(t->env, i, s->rows, i)
-	{
-		if (t->env->dry)
-			k = gp_min64(i + 1, n);
-		else if (k < n && op->gather.index[k] == i)
-			k++;
-		s->start[i + 1] = k;
-	}
-	for (gp_operation *after = op; after < net->operation + net->n; after++)
-		after->now = n;
-}
-
-static void
-gather_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
-{
-	t->dev->gather_rows(t->dev, y, x, op->gather.index);
-}
-
-/* Rows that were not gathered get 0. */
-static void
-gather_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
-				gp_matrix dx)
-{
-	t->dev->spmm(t->dev, 1.0, &op->gather.scatter, dy, 0.0, dx);
-}
-
-const gp_operation_class gp_operation_gather = {
-	.shape = gather_shape,.forward = gather_forward,.backward = gather_backward
 };

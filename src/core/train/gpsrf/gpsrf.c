@@ -51,8 +51,13 @@ typedef struct learner
 	gp_trainer	t;
 	gp_network *net;
 	gp_network *spectrum;
-	gp_operation *gather;
+	gp_operation *sum[2];		/* over neighbours */
 	gp_operation *head;
+	gp_features some;			/* features of the nodes that a step needs, */
+	gp_csr	   *part[2];		/* what a sum takes of P, */
+	gp_csr	   *transposed[3];	/* and their transposes */
+	int32_t    *needed[2];		/* nodes before each sum */
+	int32_t    *number;			/* of a node among these */
 	int64_t		nlearnt;		/* labels that are learnt from */
 	int32_t    *learnt;			/* their nodes, ascending */
 	int32_t    *place;			/* of each node among the labels; -1: not learnt from */
@@ -136,9 +141,93 @@ add_linear(gp_trainer *t, gp_network *c, int64_t width, unsigned groups, double 
 static void
 add_average(learner *l)
 {
-	gp_network_add(&l->t, l->net, &gp_operation_propagate)->propagate =
-		(gp_propagate) {l->average, l->average_transposed};
+	gp_operation *op = gp_network_add(&l->t, l->net, &gp_operation_propagate);
+
+	l->sum[l->sum[0] != NULL] = op;
 	gp_network_add(&l->t, l->net, &gp_operation_relu);
+}
+
+/* Frees the matrices of a step. */
+static void
+free_parts(learner *l)
+{
+	gp_csr_free(l->env, l->some.csr);
+	for (int k = 0; k < 2; k++)
+		gp_csr_free(l->env, l->part[k]);
+	for (int k = 0; k < 3; k++)
+		gp_csr_free(l->env, l->transposed[k]);
+	l->some.csr = l->part[0] = l->part[1] = NULL;
+	memset(l->transposed, 0, sizeof(l->transposed));
+}
+
+/* All nodes are computed. */
+static void
+need_all(learner *l)
+{
+	free_parts(l);
+	l->net->operation[0].linear.x = l->x;
+	l->net->operation[0].linear.transposed = l->x_transposed;
+	for (int k = 0; k < 2; k++)
+		l->sum[k]->propagate = (gp_propagate) {l->average, l->average_transposed};
+	gp_network_rows(l->net, 0, l->head->number, l->x->rows);
+}
+
+/* Some rows of a matrix, which no device keeps; its transpose, too. */
+static gp_csr *
+some_rows(learner *l, const gp_csr *s, const int32_t *row, int64_t n, const int32_t *number,
+		  int64_t cols, gp_csr **transposed)
+{
+	gp_csr	   *out = gp_csr_select(l->env, s, row, n, number, cols);
+
+	*transposed = gp_csr_transpose(l->env, out);
+	out->stamp = (*transposed)->stamp = 0;
+	return out;
+}
+
+/*
+ * Only what n nodes of the index need is computed: their neighbours, and the neighbours of these.
+ * Dense features are all there.
+ */
+static void
+need_some(learner *l, int64_t n)
+{
+	const int32_t *row = l->index;
+	int			last = l->head->number;
+
+	free_parts(l);
+	for (int k = 1; k >= 0; k--)
+	{
+		gp_operation *op = l->sum[k];
+		int64_t		before = l->x->rows;
+		bool		all = k == 0 && l->x->csr == NULL;
+
+		memset(l->number, -1, l->x->rows * sizeof(int32_t));
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t e = l->average->start[row[i]]; e < l->average->start[row[i] + 1]; e++)
+				l->number[l->average->col[e]] = 0;
+		if (!all)
+			before = 0;
+		GP_EACH(l->env, j, all ? 0 : l->x->rows, j)
+			if (l->number[j] == 0)
+			{
+				l->needed[k][before] = (int32_t) j;
+				l->number[j] = (int32_t) before++;
+			}
+		l->part[k] = some_rows(l, l->average, row, n, all ? NULL : l->number, before,
+							   &l->transposed[k]);
+		op->propagate = (gp_propagate) {l->part[k], l->transposed[k]};
+		gp_network_rows(l->net, op->number, last, n);
+		last = op->number - 1;
+		row = l->needed[k];
+		n = before;
+	}
+	gp_network_rows(l->net, 0, last, n);
+	if (l->x->csr == NULL)
+		return;
+	l->some = (gp_features) {.rows = n,.dims = l->x->dims,.type = l->x->type};
+	l->some.csr = some_rows(l, l->x->csr, row, n, NULL, l->x->dims, &l->transposed[2]);
+	l->net->operation[0].linear.x = &l->some;
+	l->net->operation[0].linear.transposed = l->transposed[2];
 }
 
 /* Opens both networks: that of the frequencies, and that of nodes up to the logits of a batch. */
@@ -164,6 +253,7 @@ open_networks(learner *l)
 	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, DRAW_SPECTRUM, false), 1.0);
 	/* nodes */
 	memset(l->net, 0, sizeof(gp_network));
+	l->sum[0] = NULL;
 	gp_operation *op = add_linear(t, l->net, o->hidden, both, o->decay, false);
 	op->linear.x = l->x;
 	op->linear.transposed = l->x_transposed;
@@ -172,9 +262,6 @@ open_networks(learner *l)
 	gp_network_add(&l->t, l->net, &gp_operation_dropout)->dropout = o->dropout;
 	add_linear(t, l->net, o->units, both, o->decay, false);
 	add_average(l);
-	l->gather = gp_network_add(&l->t, l->net, &gp_operation_gather);
-	l->gather->gather.index = l->index;
-	l->gather->gather.most = gp_min64(BATCH, l->x->rows);
 	l->head = op = gp_network_add(&l->t, l->net, &gp_operation_cosines);
 	op->groups = 1u << POSTERIOR;
 	op->width = l->targets.columns;
@@ -223,7 +310,10 @@ make_batch(learner *l, bool others)
 
 	if (l->env->dry)
 	{
-		gp_gather_rows(&l->t, l->net, l->gather, nlabels + nothers);
+		n = nlabels + nothers;
+		for (int64_t k = 0; k < n; k++)
+			l->index[k] = (int32_t) (k * l->x->rows / n);
+		need_some(l, n);
 		return nlabels;
 	}
 	nlabels = draw_some(&l->t, l->nlearnt, nlabels, DRAW_LABELS, label);
@@ -243,7 +333,7 @@ make_batch(learner *l, bool others)
 
 		l->label[k] = at >= 0 && l->classes ? l->problem->label[at] : at;
 	}
-	gp_gather_rows(&l->t, l->net, l->gather, n);
+	need_some(l, n);
 	return nlabels;
 }
 
@@ -464,8 +554,9 @@ train(learner *l, int fold, int64_t steps, double *logit, double *variance)
 	gp_matrix	square = gp_trainer_matrix(&l->t, n, c, l->t.type);
 	run_steps(l, first_of(steps), steps);
 	/* predictions */
-	gp_network_forward(&l->t, l->net, l->net->n - 2);
-	gp_cosines_predict(&l->t, l->head, l->net->operation[l->net->n - 3].value, mean, square);
+	need_all(l);
+	gp_network_forward(&l->t, l->net, l->head->number);
+	gp_cosines_predict(&l->t, l->head, l->head[-1].value, mean, square);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
 	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), square);
 	l->deviation = exp(gp_parameter_number(&l->t, &l->noise));
@@ -518,6 +609,9 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	l->dev = dev;
 	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
 	l->place = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
+	for (int k = 0; k < 2; k++)
+		l->needed[k] = gp_alloc_array(env, out->nodes, sizeof(int32_t));
+	l->number = gp_alloc_array(env, out->nodes, sizeof(int32_t));
 	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
 	l->label = gp_alloc_array(env, BATCH, sizeof(int32_t));
 	l->drawn = gp_alloc_array(env, BATCH, 2 * sizeof(int32_t));
@@ -537,7 +631,7 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 			out->mean[i] = gp_target_value(&l->targets, out->mean[i]);
 	}
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
-				l->place, l->learnt, room);
+				l->place, l->learnt, l->needed[0], l->needed[1], l->number, room);
 	gp_solution	solution = gp_solution_of_scores(env, p, &l->targets, loo_mean, loo_variance, out);
 	solution.stratified = true;
 	/* the bound is that of values in units of their deviation */
