@@ -68,10 +68,8 @@ source_rows(gp_link_context *f, int32_t sources, const int32_t *source, const gp
 		f->dev->transpose(f->dev, part(w, 0, sources), rows);
 		f->dev->destroy(f->dev, &rows);
 	}
-	if (cuts)
+	if (cuts || f->xt == NULL)
 		gp_link_cut_columns(f, f->adjacency, sources, source, v, u, cuts);
-	else if (f->xt == NULL)
-		f->dev->csr_rows(f->dev, u, f->adjacency, source, sources);
 	for (int k = 1; k < GP_LINK_POWERS; k++)
 	{
 		bool		first = k == 1 && cuts == NULL;

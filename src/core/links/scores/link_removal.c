@@ -92,6 +92,11 @@ gp_link_cut_columns(gp_link_context *f, const gp_csr *s, int32_t sources, const 
 	int32_t		slot[2 * GP_LINK_BLOCK];
 	double		one[2 * GP_LINK_BLOCK];
 
+	if (cuts == NULL)
+	{
+		f->dev->csr_rows(f->dev, dst, s, source, sources);
+		return;
+	}
 	for (int32_t t = 0; t < sources; t++)
 	{
 		slot[t] = t;
@@ -99,10 +104,7 @@ gp_link_cut_columns(gp_link_context *f, const gp_csr *s, int32_t sources, const 
 	}
 	f->dev->fill(f->dev, scratch, 0.0);
 	f->dev->put(f->dev, scratch, sources, source, slot, one);
-	if (cuts)
-		gp_link_cut_spmm(f, s, 1.0, scratch, 0.0, dst, cuts);
-	else
-		f->dev->csr_rows(f->dev, dst, s, source, sources);
+	gp_link_cut_spmm(f, s, 1.0, scratch, 0.0, dst, cuts);
 }
 
 /* ---- the ends of a chain ---- */

@@ -125,7 +125,9 @@ typedef struct gp_link_cut
 extern void gp_link_cut_spmm(gp_link_context *f, const gp_csr *s, double alpha, gp_matrix b,
 							 double beta, gp_matrix c, const gp_link_cut *cuts);
 
-/* dst = S' e_i for the source i of each column; scratch is of its size. */
+/*
+ * dst = S' e_i for the source i of each column; scratch is of its size, and only cuts need it.
+ */
 extern void gp_link_cut_columns(gp_link_context *f, const gp_csr *s, int32_t sources,
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
