@@ -49,19 +49,14 @@ compute(gp_pass *pass, int step)
 	const gp_step *other = s->arg1 >= 0 ? &steps[s->arg1] : NULL;	/* the second term of a sum */
 	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0};
 	double		scale;
-	int			first = s->arg0;
-	int			second = s->arg1;
+	/* A chain is added to the other term of a sum. */
+	bool		turned = other && other->kind != GP_STEP_BIAS &&
+		gp_step_is_chain(pass->ev, s->arg0);
+	int			second = turned ? s->arg0 : s->arg1;
 
 	if (s->kind == GP_STEP_OP)
 		return pass->gather(pass, s);
-	/* Chains are added to what there is. */
-	if (s->kind == GP_STEP_SUM && pass->add_chain && other->kind != GP_STEP_BIAS &&
-		gp_step_is_chain(pass->ev, first) && !gp_step_is_chain(pass->ev, second))
-	{
-		first = s->arg1;
-		second = s->arg0;
-	}
-	gp_matrix	k = gp_pass_value(pass, first);
+	gp_matrix	k = gp_pass_value(pass, turned ? s->arg1 : s->arg0);
 	switch (s->kind)
 	{
 		case GP_STEP_SCALE:

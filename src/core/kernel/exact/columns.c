@@ -102,7 +102,8 @@ add_chain(gp_pass *pass, int step, gp_matrix k)
 static gp_matrix
 columns_chain(gp_pass *pass, int step)
 {
-	gp_matrix	out = pass->ev->dev->create(pass->ev->dev, pass->ev->n, pass->ncols, pass->ev->type);
+	gp_device  *dev = pass->ev->dev;
+	gp_matrix	out = dev->create(dev, pass->ev->n, pass->ncols, pass->ev->type);
 
 	visit_chain(pass, step, false, out);
 	return out;
