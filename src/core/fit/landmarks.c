@@ -175,10 +175,14 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	int64_t		n = field_size(ev, problem);
 	if (n <= GP_FIELD_MOST && problem->task == GP_TASK_CLASSES)
 		return n;
-	double		rank = sqrt(AUTOMATIC_WORK / (double) ev->n);
-	return gp_min64(gp_min64(ev->n, GP_LANDMARKS_MOST),
-					(int64_t) fmax(rank / gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1),
-								   COMPARED_LEAST));
+	int			root = ev->kernel->program->nsteps - 1;
+	/* A factor wider than there are labels takes time and explains no more (measured). */
+	double		width = problem->nlabelled == 0 ? INFINITY :
+		gp_max64(GP_LANDMARKS_MOST, problem->nlabelled);
+	double		most = fmin(width / gp_nystrom_panels(ev, root, false),
+							sqrt(AUTOMATIC_WORK / (double) ev->n) /
+							gp_nystrom_panels(ev, root, true));
+	return gp_min64(gp_min64(ev->n, GP_LANDMARKS_MOST), (int64_t) fmax(most, COMPARED_LEAST));
 }
 
 int32_t *

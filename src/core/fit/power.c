@@ -145,7 +145,7 @@ gp_factor_of_power(gp_eval *ev, gp_factor *f)
 int64_t
 gp_power_landmarks(const gp_eval *ev)
 {
-	int			panels = gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1);
+	int			panels = gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1, true);
 
 	return gp_min64(ev->n, gp_max64(1, LANDMARKS / gp_max64(1, panels)));
 }

@@ -396,8 +396,9 @@ extern void gp_factor_drop_kept_rows(gp_eval *ev, gp_factor *f);
 /* True when a step's factor would not have too many parts. */
 extern bool gp_nystrom_possible(const gp_eval *ev, int step);
 
-/* The panels that a step's factor will have, one for what linear terms are left. */
-extern int gp_nystrom_panels(const gp_eval *ev, int step);
+/* The panels that a step's factor will have, and one for what linear terms are left: with terms, or
+ * where there are no others. */
+extern int gp_nystrom_panels(const gp_eval *ev, int step, bool terms);
 
 /* Refuses a step whose factor would, before any part is made. */
 extern void gp_nystrom_check(const gp_eval *ev, int step);

@@ -322,6 +322,27 @@ check_root(gp_env *env)
 	is_int(out->plan.strategy, GP_STRATEGY_EXACT, "with a little more both are exact");
 }
 
+/* A factor of several panels is no wider than there are labels, or 1,500; linear terms are no such panel. */
+static void
+check_width(gp_env *env)
+{
+	static const char *const kernel[] = {"A*relu(X0*W)*W", "A*relu(X0*W)*W + X0*W", "A*relu(X0*W)*W + A^2*relu(X0*W)*W"};
+	static const int64_t landmarks[] = {1500, 1500, 750};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	uint64_t	state = 9;
+
+	for (int k = 0; k < 3; k++)
+	{
+		gp_problem	p = make_problem(env, kernel[k], FEATURES_SPARSE, GP_TASK_VALUES, GP_FLOAT, 5);
+
+		p.graph = random_hub_graph(env, &state, 4000, 8000, 0, 0, false);
+		p.features = NULL;
+		p.strategy = GP_STRATEGY_NYSTROM;
+		p.nlandmarks = 0;
+		is_int(gp_plan_make(dev, &p).nlandmarks, landmarks[k], kernel[k]);
+	}
+}
+
 /* Equal operators of several layers have one matrix. */
 static void
 check_operators(gp_env *env)
@@ -365,6 +386,7 @@ main(void)
 	check_precisions();
 	in_env(check_traces(env));
 	in_env(check_root(env));
+	in_env(check_width(env));
 	in_env(check_operators(env));
 	return done_testing();
 }

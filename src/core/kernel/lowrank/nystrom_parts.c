@@ -93,11 +93,11 @@ gp_nystrom_possible(const gp_eval *ev, int step)
 }
 
 int
-gp_nystrom_panels(const gp_eval *ev, int step)
+gp_nystrom_panels(const gp_eval *ev, int step, bool terms)
 {
 	part_count	c = count_parts(ev, step);
 
-	return c.panels + (c.terms > 0);
+	return c.panels + (c.terms > 0 && (terms || c.panels == 0));
 }
 
 void
