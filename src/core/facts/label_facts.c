@@ -102,29 +102,18 @@ gp_scan_labels(gp_task_columns *columns, int32_t facts, const int32_t *key,
 	gp_free_all(env, everybody, sorted);
 }
 
-/* Where the labels of each entity begin, with the end of the last; *n counts the entities. */
-static int64_t *
-label_starts(gp_env *env, const gp_facts_labels *labels, int32_t *n)
-{
-	int64_t    *start;
-
-	*n = labels->n > 0 ? labels->entity[labels->n - 1] + 1 : 0;
-	start = gp_alloc_zero(env, (int64_t) *n + 1, sizeof(int64_t));
-	for (int64_t i = 0; i < labels->n; i++)
-		start[labels->entity[i] + 1]++;
-	gp_offsets_of_counts(start, *n);
-	return start;
-}
-
 /* The labels of entities by their keys, in order of key and time; *known counts them. */
 static gp_keyed_time *
 labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_answering *answering,
 			  int64_t *known)
 {
-	int32_t		entities;
-	int64_t    *start = label_starts(env, labels, &entities);
+	int32_t		entities = labels->n > 0 ? labels->entity[labels->n - 1] + 1 : 0;
+	int64_t    *start = gp_alloc_zero(env, (int64_t) entities + 1, sizeof(int64_t));
 	gp_keyed_time *told;
 
+	for (int64_t i = 0; i < labels->n; i++)
+		start[labels->entity[i] + 1]++;
+	gp_offsets_of_counts(start, entities);
 	*known = 0;
 	for (int64_t i = 0; i < n; i++)
 		if (answering[i].entity >= 0 && answering[i].entity < entities)

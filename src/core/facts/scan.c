@@ -59,20 +59,6 @@ by_key_and_time(gp_env *env, int64_t rows, const int32_t *key, const gp_time *ti
 	return t;
 }
 
-/* Sorts the rows that have a key, and notes where those of each begin. */
-static void
-sort_rows(gp_scan *s, const int32_t *key)
-{
-	gp_env	   *env = s->columns->env;
-
-	s->row = by_key_and_time(env, s->columns->rows, key, s->aggregated->as_of, &s->n);
-	s->nkeys = s->n > 0 ? s->row[s->n - 1].key + 1 : 0;
-	s->start = gp_alloc_zero(env, (int64_t) s->nkeys + 1, sizeof(int64_t));
-	for (int64_t i = 0; i < s->n; i++)
-		s->start[s->row[i].key + 1]++;
-	gp_offsets_of_counts(s->start, s->nkeys);
-}
-
 /* Forgets the facts of the key before. */
 static void
 begin_key(gp_scan *s, int32_t key)
@@ -126,18 +112,6 @@ write_until(gp_scan *s, gp_time visible)
 	}
 }
 
-/* Writes to every row what a row without facts gets. */
-static void
-write_empty(gp_scan *s)
-{
-	GP_EACH(s->columns->env, i, s->columns->rows, i * (s->aggregated->width + 1))
-	{
-		gp_keyed_time w = {-1, s->aggregated->as_of[i], i};
-
-		write_row(s, &w);
-	}
-}
-
 gp_scan *
 gp_scan_open(gp_task_columns *columns, int32_t facts, const int32_t *key)
 {
@@ -150,7 +124,12 @@ gp_scan_open(gp_task_columns *columns, int32_t facts, const int32_t *key)
 
 	s->columns = columns;
 	s->aggregated = a;
-	sort_rows(s, key);
+	s->row = by_key_and_time(env, columns->rows, key, a->as_of, &s->n);
+	s->nkeys = s->n > 0 ? s->row[s->n - 1].key + 1 : 0;
+	s->start = gp_alloc_zero(env, (int64_t) s->nkeys + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < s->n; i++)
+		s->start[s->row[i].key + 1]++;
+	gp_offsets_of_counts(s->start, s->nkeys);
 	s->numbers = sum = gp_alloc_zero(env, (int64_t) a->width * (2 + 2 * a->asked.last),
 									 sizeof(double));
 	s->tie = tie = gp_alloc_zero(env, ties, sizeof(*tie));
@@ -164,7 +143,13 @@ gp_scan_open(gp_task_columns *columns, int32_t facts, const int32_t *key)
 		s->tie[k].square = s->tie[k].sum + a->each;
 	}
 	begin_key(s, -1);
-	write_empty(s);
+	/* Every row gets what a row without facts gets. */
+	GP_EACH(env, i, columns->rows, i * (a->width + 1))
+	{
+		gp_keyed_time w = {-1, a->as_of[i], i};
+
+		write_row(s, &w);
+	}
 	return s;
 }
 

@@ -227,16 +227,6 @@ notice_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 	return true;
 }
 
-/* Reports that what other times tell, those that come before do not. */
-static void
-notice_past(gp_env *env, const gp_posterior *out)
-{
-	if (out->loo_score >= WORTHLESS && out->forward_score < PAST_LITTLE * out->loo_score)
-		gp_notice(env, "The function gp_backtest shows each block of time.",
-				  "loo_score is %.2f, but forward_score, by earlier labels alone, is %.2f",
-				  out->loo_score, out->forward_score);
-}
-
 void
 gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 				gp_posterior *out)
@@ -246,7 +236,10 @@ gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 
 	if (problem->quiet || problem->compared || isnan(out->loo_score))
 		return;
-	notice_past(env, out);
+	if (out->loo_score >= WORTHLESS && out->forward_score < PAST_LITTLE * out->loo_score)
+		gp_notice(env, "The function gp_backtest shows each block of time.",
+				  "loo_score is %.2f, but forward_score, by earlier labels alone, is %.2f",
+				  out->loo_score, out->forward_score);
 	bool		told = is_weak && (notice_worthless(env, problem, targets, out) ||
 								   notice_noise(env, problem, targets, out));
 

@@ -39,17 +39,6 @@ look_row(void *state, const Datum *values, const bool *nulls)
 	gp_encoder_look(l->encoder, identity, at == GP_TIME_ALWAYS ? l->before : at, l->cell);
 }
 
-/* A number that tells rows apart: a hash of the primary key. */
-static char *
-identity_of(const gnngp_schema_table *t)
-{
-	Oid			type;
-
-	return t->nid == 0 ? "0::pg_catalog.int8" :
-		psprintf("pg_catalog.hashtextextended((%s)::pg_catalog.text, 0)",
-				 gnngp_key_expression(t, "t", t->nid, t->id, &type));
-}
-
 gp_encoding *
 gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 {
@@ -61,6 +50,7 @@ gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, table);
 	look		l = {.before = before};
+	Oid			type;
 
 	gnngp_join_sample(j, MANY_ROWS, SAMPLED_ROWS);
 	if (is_rollup)
@@ -90,7 +80,10 @@ gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 	for (int i = 0; i < l.joined->ncells; i++)
 		if (gnngp_cell_totals(s, &l.joined->cell[i]))
 			gp_encoder_total(l.encoder, i);
-	l.identity = gnngp_query_add_text(&j->query, INT8OID, identity_of(t));
+	/* A hash of the primary key tells rows apart. */
+	l.identity = gnngp_query_add_text(&j->query, INT8OID, t->nid == 0 ? "0::pg_catalog.int8" :
+									  psprintf("pg_catalog.hashtextextended((%s)::pg_catalog.text, 0)",
+											   gnngp_key_expression(t, "t", t->nid, t->id, &type)));
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
 	return gp_encoder_finish(l.encoder, encoding < s->ntables);
 }

@@ -451,20 +451,6 @@ add_values(const search *s, int list, form *f, int n)
 	return n;
 }
 
-/* All that is measured. */
-static int
-list_forms(const search *s, const bool *is_number, form *f)
-{
-	int			n = 0;
-
-	f[n++] = (form) {NUMBER, 0, -1, 0.0};
-	for (int k = 1; k < s->nlists; k++)
-		f[n++] = (form) {is_number[k] ? SUM : DIFFERENT, k, -1, 0.0};
-	for (int k = 1; k < s->nlists; k++)
-		n = add_values(s, k, f, n);
-	return n;
-}
-
 /* Sets when facts began and end, and for how long half of the rows have had some. */
 static void
 find_times(search *s)
@@ -520,7 +506,13 @@ gnngp_find_tiers(gp_env *env, const List *rows, int nlists, const bool *is_numbe
 	if (s.ncolumns == 0 || s.n < GNNGP_FEWEST_TIERED)
 		return;
 	find_times(&s);
-	int			n = list_forms(&s, is_number, f);
+	/* All that is measured */
+	int			n = 0;
+	f[n++] = (form) {NUMBER, 0, -1, 0.0};
+	for (int k = 1; k < nlists; k++)
+		f[n++] = (form) {is_number[k] ? SUM : DIFFERENT, k, -1, 0.0};
+	for (int k = 1; k < nlists; k++)
+		n = add_values(&s, k, f, n);
 	measured   *m = palloc(sizeof(measured) * 2 * s.n);
 	for (int i = 0; i < n; i++)
 		for (int w = 0; w < WINDOWS; w++)
