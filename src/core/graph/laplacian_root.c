@@ -153,11 +153,11 @@ gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_lapla
 
 gp_features *
 gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
-					  uint64_t seed, gp_type type)
+					  uint64_t seed, gp_type type, size_t limit)
 {
 	gp_env	   *env = dev->env;
 
-	if (kernel->dims == 0 && gp_laplacian_root_fits(env, graph, 0))
+	if (kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit))
 		return gp_laplacian_root_features(dev, graph, kernel, type);
 	gp_csr	   *factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)

@@ -65,10 +65,11 @@ extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *g
 
 /*
  * The factor as features, so that <x_i, x_j> is the kernel: exact on small
- * graphs where gp_limit allows it, else one copy of the walks (positive, with
- * a bias that falls as 1 / walks).
+ * graphs where it fits into so many bytes (0 = gp_limit), else one copy of the walks (positive,
+ * with a bias that falls as 1 / walks).
  */
 extern gp_features *gp_laplacian_features(gp_device *dev, const gp_graph *graph,
-										  const gp_laplacian *kernel, uint64_t seed, gp_type type);
+										  const gp_laplacian *kernel, uint64_t seed, gp_type type,
+										  size_t limit);
 
 #endif							/* GP_RANDOM_WALKS_H */

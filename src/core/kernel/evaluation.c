@@ -63,18 +63,34 @@ gp_eval_make_promised(gp_eval *ev)
 	kernel->promised = false;
 }
 
+gp_features *
+gp_input_factor(gp_device *dev, const gp_program *program, const gp_graph *graph, uint64_t seed,
+				gp_type type, gp_eval_options set)
+{
+	gp_laplacian kernel = laplacian_of(&program->input);
+
+	if (set.to_plan && kernel.dims == 0 && gp_laplacian_root_fits(dev->env, graph, set.limit))
+		return NULL;
+	return gp_laplacian_features(dev, graph, &kernel, seed, type, set.limit);
+}
+
 /* Makes the features that the input kernel takes instead of the user's. */
 static void
-make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size_t limit)
+make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, gp_eval_options set)
 {
 	if (ev->kernel->input == GP_INPUT_LAPLACIAN)
 	{
-		/* Makes the factor of a Laplacian input; to plan, a root is only promised */
+		/* Makes the factor of a Laplacian input, unless it is there; to plan, a root is only
+		 * promised */
 		gp_laplacian kernel = laplacian_of(&ev->kernel->program->input);
+		const gp_features *made = set.shared ? set.shared->x : NULL;
 
-		if (kernel.dims == 0 && gp_laplacian_root_fits(ev->env, graph, limit))
+		if (kernel.dims == 0 &&
+			(made ? made->dense != NULL : gp_laplacian_root_fits(ev->env, graph, set.limit)))
 			ev->kernel->root_of = graph;
-		if (to_plan && ev->kernel->root_of)
+		if (made)
+			ev->kernel->x = made;
+		else if (set.to_plan && ev->kernel->root_of)
 		{
 			root_trial	t = {graph, kernel, ev->type};
 
@@ -84,7 +100,8 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size
 			ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
 		}
 		else
-			ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
+			ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type,
+													   set.limit);
 		ev->kernel->input = GP_INPUT_LINEAR;
 	}
 	else if (ev->kernel->x != NULL && ev->kernel->input == GP_INPUT_COSINE)
@@ -112,7 +129,7 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	.input = program->input.kind, .x = features, .seed = seed, .a = set.a};
 	*ev = (gp_eval) {.dev = dev, .env = dev->env, .kernel = kernel, .n = graph->nodes, .type = type,
 	.jitter = type == GP_FLOAT ? GP_FLOAT_JITTER : 1e-6};
-	make_input(ev, graph, seed, set.to_plan, set.limit);
+	make_input(ev, graph, seed, set);
 	if (set.shared && set.shared->norm == program->norm)
 		kernel->a = set.shared->a;
 	kernel->lent_a = kernel->a != NULL;

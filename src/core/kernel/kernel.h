@@ -142,12 +142,13 @@ typedef struct gp_shared
 {
 	gp_csr	   *a;
 	gp_norm		norm;			/* a's */
-	uint64_t   *hash;			/* of each node's features; NULL: there are none */
+	uint64_t   *hash;			/* of each node's features, or x; NULL: there are none */
 	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them */
 	gp_csr	   *s;				/* as gp_precision_matrix makes it, by whoever wants it; or NULL */
+	gp_features *x;				/* gp_input_factor, where one program alone is fitted; or NULL */
 } gp_shared;
 
-/* All but S; features may be NULL. */
+/* All but S and that factor; features may be NULL. */
 extern gp_shared gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features,
 								gp_norm norm, gp_type type, uint64_t seed);
 extern void gp_shared_close(gp_env *env, gp_shared *shared);
@@ -164,6 +165,11 @@ typedef struct gp_eval_options
 	bool		to_plan;
 	size_t		limit;
 } gp_eval_options;
+
+/* The factor of a program's Laplacian input: a root or walks; NULL for a root that is left out. */
+extern gp_features *gp_input_factor(gp_device *dev, const gp_program *program,
+									const gp_graph *graph, uint64_t seed, gp_type type,
+									gp_eval_options set);
 
 extern void gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program,
 							  const gp_graph *graph, const gp_features *features, uint64_t seed,
@@ -266,7 +272,7 @@ extern void gp_linear_free(gp_eval *ev, gp_linear *z);
 extern void gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out);	/* n x 1 double */
 /* The same of a factor that may not be made. */
 extern void gp_linear_diagonal(gp_eval *ev, const gp_linear *z, gp_matrix out);
-/* All of a factor that has both kinds of columns as one dense matrix, owned by the caller. */
+/* All of a factor that has sparse columns as one dense matrix, owned by the caller. */
 extern gp_matrix gp_linear_dense(gp_eval *ev, const gp_linear *z);
 /* The rows index of Z as columns: dst is width x n. */
 extern void gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,

@@ -273,12 +273,13 @@ gp_matrix
 gp_linear_dense(gp_eval *ev, const gp_linear *z)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	out = dev->create(dev, ev->n, z->width, ev->type);
 	gp_matrix	sparse = csr_to_device(ev, csr_copy_scaled(ev->env, z->csr, 1.0));
 
+	if (z->dense.cols == 0)
+		return sparse;
+	gp_matrix	out = dev->create(dev, ev->n, z->width, ev->type);
 	dev->copy(dev, gp_matrix_cols(out, 0, sparse.cols), sparse);
-	if (z->dense.cols > 0)
-		dev->copy(dev, gp_matrix_cols(out, sparse.cols, z->dense.cols), z->dense);
+	dev->copy(dev, gp_matrix_cols(out, sparse.cols, z->dense.cols), z->dense);
 	dev->destroy(dev, &sparse);
 	return out;
 }

@@ -105,6 +105,7 @@ gp_shared_close(gp_env *env, gp_shared *shared)
 {
 	gp_csr_free(env, shared->a);
 	gp_csr_free(env, shared->s);
+	gp_features_free(env, shared->x);
 	gp_free_all(env, shared->hash, shared->shuffled);
 }
 

@@ -42,6 +42,7 @@ gp_precision_serves(gp_env *env, const gp_problem *problem)
 				 "strategy precision serves laplacian kernels without dims only");
 	return problem->strategy == GP_STRATEGY_PRECISION ||
 		(possible && problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
+		 !(problem->shared && problem->shared->x) &&
 		 !gp_laplacian_root_fits(env, problem->graph, problem->estimate_limit));
 }
 

@@ -2,6 +2,7 @@
  * test_selection.c - which of several kernels is chosen, and what comparing them takes.
  */
 #include "fit/selection/selection.h"
+#include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_world.h"
 
@@ -80,6 +81,7 @@ check_powers(gp_env *env, const char *kernel, bool told, int64_t landmarks)
 	c.is_alone = true;
 	c.landmarks = landmarks;
 	p.estimate_limit = SIZE_MAX / 2;
+	p.shared = gp_candidates_share(dev, &p, &c, 1);
 	gp_forecast f = gp_candidates_plan(dev, &p, &c, 1);
 	p.estimate_limit = 0;
 	gp_problem compared = gp_candidate_problem(dev, &p, &c);
@@ -111,6 +113,41 @@ check_powers(gp_env *env, const char *kernel, bool told, int64_t landmarks)
 	ok(f.full.bytes >= most && f.full.bytes <= 1.1 * most && f.least <= 1.1 * least && f.least >= least / 1.1, name);
 }
 
+/* A Laplacian input is made once for the comparison of powers and the fit, which stay as they are. */
+static void
+check_input(gp_env *env, const char *kernel, bool root)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_problem	p = rings(env, false, 60);
+	gp_candidate c = gp_candidate_make(env, gp_kernel_parse(env, kernel));
+	gp_posterior *out[2][2];
+	gp_eval		ev;
+
+	c.is_alone = true;
+	p.estimate_limit = SIZE_MAX / 2;
+	ok((gp_candidates_share(dev, &p, &c, 1) == NULL) == root, "an estimate needs walks, and no root");
+	p.estimate_limit = 0;
+	gp_shared  *shared = gp_candidates_share(dev, &p, &c, 1);
+	gp_eval_open_with(&ev, dev, c.program, p.graph, NULL, p.seed, p.type, (gp_eval_options) {.shared = shared});
+	ok(ev.kernel->x == shared->x && (ev.kernel->root_of != NULL) == root, kernel);
+	gp_eval_close(&ev);
+	for (int k = 0; k < 2; k++)
+	{
+		p.shared = k == 0 ? NULL : shared;
+		gp_problem	compared = gp_candidate_problem(dev, &p, &c);
+		gp_problem	full = p;
+
+		out[k][0] = gp_fit(dev, &compared);
+		full.program = c.program;
+		out[k][1] = gp_fit(dev, &full);
+	}
+	ok(out[0][0]->power == out[1][0]->power && out[0][0]->nugget == out[1][0]->nugget &&
+	   memcmp(out[0][1]->mean, out[1][1]->mean, p.graph->nodes * p.nclasses * sizeof(double)) == 0,
+	   "the same bits as of its own");
+	c.is_alone = false;
+	ok(gp_candidates_share(dev, &p, &c, 1) == NULL, "what is made once by itself is not shared");
+}
+
 /* Each candidate's comparison is planned as it runs; one that does not fit is not made. */
 static void
 check_candidates(gp_env *env)
@@ -123,7 +160,7 @@ check_candidates(gp_env *env)
 	double		most = 0.0;
 	bool		right = true;
 
-	p.shared = gp_candidates_share(env, &p, c, n);
+	p.shared = gp_candidates_share(dev, &p, c, n);
 	f = gp_candidates_plan(dev, &p, c, n);
 	for (int i = 0; i < n; i++)
 	{
@@ -156,6 +193,9 @@ main(void)
 	in_env(check_powers(env, "gcn", true, 40));
 	in_env(check_powers(env, "appnp", false, 40));
 	in_env(check_powers(env, "mlp", true, 0));
+	in_env(check_powers(env, "gcn(input=laplacian(d=2, walks=9, dims=200))", true, 0));
+	in_env(check_input(env, "gcn(input=laplacian(d=2, walks=9, dims=200))", false));
+	in_env(check_input(env, "gcn(input=laplacian(d=2))", true));
 	in_env(check_candidates(env));
 	return done_testing();
 }

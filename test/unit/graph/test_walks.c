@@ -204,7 +204,7 @@ check_features(gp_env *env)
 	gp_graph   *graph = erdos_renyi(env, 500, 0.02);
 	gp_laplacian kernel = {2, 0.2, 80, 0.1, GP_WALK_UNIFORM, GP_TRIM_PROJECTION, 450};
 	double	   *want = exact_kernel(dev, graph, &kernel);
-	gp_features *f = gp_laplacian_features(dev, graph, &kernel, 5, GP_DOUBLE);
+	gp_features *f = gp_laplacian_features(dev, graph, &kernel, 5, GP_DOUBLE, 0);
 	gp_matrix	x = dev->create(dev, 500, 450, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, 500, 500, GP_DOUBLE);
 	double	   *host = gp_alloc_array(env, 500 * 500, sizeof(double));

@@ -86,11 +86,40 @@ gp_candidates(gp_env *env, const gp_problem *problem, int *n)
 	return out;
 }
 
-gp_shared *
-gp_candidates_share(gp_env *env, const gp_problem *problem, const gp_candidate *candidates, int n)
+/* What the comparison of a kernel's powers and its fit have in common: the factor of a Laplacian
+ * input, which takes longer than the rest. */
+static gp_shared *
+share_input(gp_device *dev, const gp_problem *problem, const gp_candidate *lone)
 {
-	if (n < 2)
+	const gp_program *program = lone->program;
+	gp_problem	p = *problem;
+	gp_eval_options set = {.to_plan = p.estimate_limit > 0,.limit = p.estimate_limit};
+
+	p.program = program;
+	if (!lone->is_alone || program->input.kind != GP_INPUT_LAPLACIAN || program->open_prior ||
+		!gp_power_is_open(&p) || gp_precision_serves(dev->env, &p))
 		return NULL;
+	dev->env->progress(dev->env, GP_PHASE_KERNEL, 0, 0);
+	/* First, for making it may take most of all. */
+	gp_features *x = gp_input_factor(dev, program, p.graph, p.seed, p.type, set);
+	if (x == NULL)
+		return NULL;
+	gp_shared  *shared = gp_alloc(dev->env, sizeof(gp_shared));
+	*shared = gp_shared_open(dev->env, p.graph, NULL, program->norm, p.type, p.seed);
+	shared->x = x;
+	if (x->csr)
+		shared->hash = gp_hash_features(dev->env, x);
+	return shared;
+}
+
+gp_shared *
+gp_candidates_share(gp_device *dev, const gp_problem *problem, const gp_candidate *candidates,
+					int n)
+{
+	gp_env	   *env = dev->env;
+
+	if (n < 2)
+		return share_input(dev, problem, candidates);
 	gp_shared  *shared = gp_alloc(env, sizeof(gp_shared));
 	*shared = gp_shared_open(env, problem->graph, problem->features, GP_NORM_SYM, problem->type,
 							 problem->seed);

@@ -43,8 +43,11 @@ extern gp_candidate gp_candidate_make(gp_env *env, gp_kernel *kernel);
  */
 extern gp_candidate *gp_candidates(gp_env *env, const gp_problem *problem, int *n);
 
-/* What the fits of several candidates have in common, for the problem to lend; NULL: nothing. */
-extern gp_shared *gp_candidates_share(gp_env *env, const gp_problem *problem,
+/*
+ * What the fits of several candidates have in common, or the comparison of one's powers and its
+ * fit, for the problem to lend; NULL: nothing.
+ */
+extern gp_shared *gp_candidates_share(gp_device *dev, const gp_problem *problem,
 									  const gp_candidate *candidates, int n);
 
 /*

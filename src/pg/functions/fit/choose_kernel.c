@@ -160,6 +160,18 @@ describe(const gp_candidate *candidates, int n)
 	return text.data;
 }
 
+gp_shared *
+gnngp_candidates_share(gp_env *env, const gp_problem *problem, const gp_candidate *candidates,
+					   int n)
+{
+	gp_device  *device = gnngp_device_open(env, 0);
+	gp_shared  *shared = gp_candidates_share(device, problem, candidates, n);
+
+	device->close(device);
+	gnngp_env_set_device_error(env, NULL, NULL);
+	return shared;
+}
+
 /* A device to plan on, in an environment below env. */
 static gp_device *
 planner_open(gp_env *env)
@@ -307,7 +319,7 @@ gnngp_fit_kernel(gp_env *env, const gp_problem *asked, const char *kernel)
 {
 	int			n;
 	gp_candidate *candidates = gnngp_candidates(env, asked, kernel, &n);
-	gp_shared  *shared = gp_candidates_share(env, asked, candidates, n);
+	gp_shared  *shared = gnngp_candidates_share(env, asked, candidates, n);
 	gp_problem	problem = *asked;
 	child_fit	full = {.problem = *asked};
 	gp_candidate *chosen = candidates;

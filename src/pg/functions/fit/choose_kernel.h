@@ -21,6 +21,10 @@ typedef struct gnngp_choice
 extern gp_candidate *gnngp_candidates(gp_env *env, const gp_problem *problem, const char *kernel,
 									  int *n);
 
+/* gp_candidates_share on a device of its own. */
+extern gp_shared *gnngp_candidates_share(gp_env *env, const gp_problem *problem,
+										 const gp_candidate *candidates, int n);
+
 /*
  * Fills in what is known of a candidate, or of a method, in an environment below env; what it loses
  * goes into the current memory context.  What it cannot do is its problem alone.

@@ -42,7 +42,10 @@ plan_nodes(gnngp_computation *compute, void *arg)
 	gp_device  *device = compute->device;
 
 	if (e->candidates)
+	{
+		e->problem.shared = gp_candidates_share(device, &e->problem, e->candidates, e->n);
 		e->forecast = gp_candidates_plan(device, &e->problem, e->candidates, e->n);
+	}
 	else
 		e->forecast.full = e->data->task_data ? gnngp_task_plan(device, e->data, &e->problem) :
 			gnngp_method_plan(device, &e->problem, e->method);
@@ -168,10 +171,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	if (graph->task.form)
 		gnngp_task_problem(env, data, settings, &e.problem);
 	else if (gnngp_method_is_gp(settings->method))
-	{
 		e.candidates = gnngp_candidates(env, &e.problem, settings->kernel, &e.n);
-		e.problem.shared = gp_candidates_share(env, &e.problem, e.candidates, e.n);
-	}
 	/* As a fit does it: below what holds the tables. */
 	gnngp_compute(gnngp_env_create_child(env), 0, plan_nodes, &e);
 	size_t		end = strlen(plan->reason);

@@ -96,7 +96,7 @@ GNNGP_FUNCTION(gnngp_tune)
 	gnngp_problem_init(&problem, t.data, &t.settings);
 	if (candidates == NULL)
 		candidates = gp_candidates(t.env, &problem, &n);
-	problem.shared = gp_candidates_share(t.env, &problem, candidates, n);
+	problem.shared = gnngp_candidates_share(t.env, &problem, candidates, n);
 	for (int i = 0; i < n; i++)
 	{
 		gp_candidate *c = &candidates[i];
