@@ -166,7 +166,7 @@ struct join_jobs_each
 };
 
 /* What the host counts, and the jobs of a launch. */
-struct walk_host
+struct path_host
 {
 	const gp_csr *s;
 	const int32_t *src;
@@ -196,7 +196,7 @@ lookup_steps(const gp_csr *s, int32_t node)
 
 /* The neighbours that a node's neighbours have, themselves included; counted once. */
 static double
-reach_of(gp_cuda *c, walk_host *h, int32_t node)
+reach_of(gp_cuda *c, path_host *h, int32_t node)
 {
 	const gp_csr *s = h->s;
 	int64_t		next = 0;
@@ -214,7 +214,7 @@ reach_of(gp_cuda *c, walk_host *h, int32_t node)
 
 /* Adds a job of the last pair. */
 static void
-add_job(walk_host *h, int64_t first, int64_t count)
+add_job(path_host *h, int64_t first, int64_t count)
 {
 	h->job[h->njobs++] = walk_job{h->pair0 + h->npairs - 1, first, count};
 	h->first_job[h->npairs] = h->njobs;
@@ -222,7 +222,7 @@ add_job(walk_host *h, int64_t first, int64_t count)
 
 /* Launches what there is, and adds it up. */
 static void
-launch_jobs(gp_cuda *c, walk_host *h, walk_problem p, bool goes_on)
+launch_jobs(gp_cuda *c, path_host *h, walk_problem p, bool goes_on)
 {
 	int64_t    *first_job;
 
@@ -244,7 +244,7 @@ launch_jobs(gp_cuda *c, walk_host *h, walk_problem p, bool goes_on)
  * The look-ups are those of the end that the kernel starts from.
  */
 static void
-walk_pieces(gp_cuda *c, walk_host *h, const walk_problem &p)
+walk_pieces(gp_cuda *c, path_host *h, const walk_problem &p)
 {
 	const gp_csr *s = h->s;
 	double		total = 0;
@@ -295,7 +295,7 @@ gp_cuda_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int
 	gp_cuda_csr *card;
 	gp_staged	weights;
 	walk_problem p;
-	walk_host	h = {s, src, dst};
+	path_host	h = {s, src, dst};
 	size_t		bytes;
 
 	gp_cuda_require(c, s->rows == s->cols && w.rows == s->rows && w.cols == GP_WALK_LANES &&

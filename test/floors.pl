@@ -6,7 +6,7 @@
 # A floor is a folder of src with the folders in it.  A door is a header that other floors include: each
 # floor has one to three, and one is named like the floor.  A folder has at most 20 files.  A file
 # needs another when it includes it or uses a function that the other defines, in an inline function
-# of a header, too; for circles a .c and its header are one.  Run in the root of the checkout; needs nothing but Perl.
+# of a header, too; for circles a .c and its header are one.  A type's name is that of one file's type.  Run in the root of the checkout; needs nothing but Perl.
 use strict;
 use warnings;
 
@@ -116,6 +116,20 @@ sub shared_functions
 		push @found, $2 unless $1 =~ /\b(?:static|typedef)\b/ || $1 eq '';
 	}
 	return @found;
+}
+
+# Types that two files define
+sub check_types
+{
+	my %home;
+	for my $path (sort keys %text)
+	{
+		for my $name ($text{$path} =~ /^(?:typedef )?(?:struct|enum|union) (\w+)\s*\{/mg)
+		{
+			print "$path defines $name, as $home{$name} does\n" if exists $home{$name};
+			$home{$name} = $path;
+		}
+	}
 }
 
 # What includes and calls say of the files
@@ -295,6 +309,7 @@ if ($ARGV[0] eq 'draw')
 else
 {
 	link_files();
+	check_types();
 	check_floors();
 	check_circles();
 }

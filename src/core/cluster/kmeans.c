@@ -374,19 +374,19 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 }
 
 /* A cluster with what it is ranked by. */
-typedef struct ranked
+typedef struct ranked_cluster
 {
 	int32_t		cluster;
 	int32_t		first;			/* its first node */
 	int64_t		size;
-} ranked;
+} ranked_cluster;
 
 /* Larger ones first, then by the first node. */
 static int
 compare_ranked(const void *a, const void *b, void *unused)
 {
-	const ranked *x = a;
-	const ranked *y = b;
+	const ranked_cluster *x = a;
+	const ranked_cluster *y = b;
 
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
@@ -442,7 +442,7 @@ cluster_by(gp_eval *ev, const cluster_plan *p)
 	for (int64_t i = 0; i < km.n; i++)
 		out->inertia += self(&km, i);
 	/* Numbers clusters from 1 by their rank. */
-	ranked	   *rank = gp_alloc_zero(env, km.k, sizeof(ranked));
+	ranked_cluster *rank = gp_alloc_zero(env, km.k, sizeof(ranked_cluster));
 	int32_t    *number = gp_alloc_array(env, km.k, sizeof(int32_t));
 	for (int32_t j = 0; j < km.k; j++)
 		rank[j].cluster = j;
@@ -451,7 +451,7 @@ cluster_by(gp_eval *ev, const cluster_plan *p)
 		rank[out->cluster[i]].first = (int32_t) i;
 		rank[out->cluster[i]].size++;
 	}
-	gp_sort(env, rank, km.k, sizeof(ranked), compare_ranked, NULL);
+	gp_sort(env, rank, km.k, sizeof(ranked_cluster), compare_ranked, NULL);
 	for (int32_t j = 0; j < km.k; j++)
 		number[rank[j].cluster] = j + 1;
 	for (int64_t i = 0; i < km.n; i++)

@@ -8,13 +8,13 @@
 
 /* What is known of a column of some edges: the sum is total + rest, whose bits are those of any
  * order. */
-typedef struct sums
+typedef struct column_sum
 {
 	double		n;
 	double		total;
 	double		rest;
 	double		largest;
-} sums;
+} column_sum;
 
 struct gp_edge_columns
 {
@@ -24,7 +24,7 @@ struct gp_edge_columns
 	int32_t		columns;
 	bool	   *is_time;
 	double	   *count;			/* nodes x sides */
-	sums	   *sum;			/* nodes x sides x columns */
+	column_sum *sum;			/* nodes x sides x columns */
 	double	   *newest;			/* of each column */
 };
 
@@ -39,7 +39,7 @@ gp_edge_columns_create(gp_env *env, int64_t nodes, bool directed, int32_t column
 	memcpy(e->is_time, is_time, sizeof(bool) * (size_t) columns);
 	e->count = gp_alloc_zero(env, nodes * e->sides, sizeof(double));
 	e->sum = gp_alloc_zero(env, (int64_t) gp_size_mul(env, nodes * e->sides, columns),
-						   sizeof(sums));
+						   sizeof(column_sum));
 	e->newest = gp_alloc_array(env, columns, sizeof(double));
 	for (int32_t c = 0; c < columns; c++)
 		e->newest[c] = -INFINITY;
@@ -53,7 +53,7 @@ add_end(gp_edge_columns *e, int64_t at, const double *value)
 	e->count[at]++;
 	for (int32_t c = 0; c < e->columns; c++)
 	{
-		sums	   *s = &e->sum[at * e->columns + c];
+		column_sum *s = &e->sum[at * e->columns + c];
 		double		total = s->total + value[c];
 
 		if (!isfinite(value[c]))
@@ -93,7 +93,7 @@ put_side(const gp_edge_columns *e, int64_t at, gp_cell *cell)
 	cell[n++] = number(e->count[at]);
 	for (int32_t c = 0; c < e->columns; c++)
 	{
-		const sums *s = &e->sum[at * e->columns + c];
+		const column_sum *s = &e->sum[at * e->columns + c];
 		double		sum = s->total + s->rest;
 
 		if (e->is_time[c])

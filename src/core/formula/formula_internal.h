@@ -26,7 +26,7 @@ extern bool gp_keyword_is(const char *name, int length);
 /* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
 extern int	gp_name_number(const char *name, size_t length, char letter);
 
-/* ---- parameters of input kernels and methods (parameter.c) ---- */
+/* ---- parameters of input kernels and methods (option.c) ---- */
 
 #define GP_MAX_WORDS 3
 
@@ -41,7 +41,8 @@ typedef enum gp_range
 	GP_RANGE_WORD
 } gp_range;
 
-typedef struct gp_parameter
+/* What an option may be. */
+typedef struct gp_option_rule
 {
 	const char *name;			/* NULL: no more */
 	double		fallback;		/* may be out of range: nothing that could be given */
@@ -50,10 +51,10 @@ typedef struct gp_parameter
 	double		high;
 	const char *hint;
 	const char *word[GP_MAX_WORDS];
-} gp_parameter;
+} gp_option_rule;
 
 /* What follows are members by name. */
-#define GP_PARAMETER(n, value, r, ...) \
+#define GP_OPTION(n, value, r, ...) \
 	{.name = n,.fallback = value,.range = GP_RANGE_##r, __VA_ARGS__}
 
 /* ---- presets (preset.c) ---- */
@@ -67,7 +68,7 @@ typedef struct gp_preset
 	bool		input;			/* its own options are the parameters of its input, in their
 								 * order */
 	const char *own[GP_MAX_PARAMETERS + 1]; /* the names of its own options, up to a NULL */
-	const gp_parameter *parameter;	/* those of a method */
+	const gp_option_rule *parameter;	/* of each of a method's options */
 } gp_preset;
 
 /* The preset of a name in whatever case, the i-th one; NULL when there is none. */
@@ -184,14 +185,14 @@ extern const gp_operator *gp_operator_add(gp_layer *t, double x, const gp_operat
 extern const gp_operator *gp_operator_multiply(gp_layer *t, double x, const gp_operator *a,
 											   const gp_operator *b);
 
-/* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a
- * hint. */
-extern const gp_parameter *gp_parameter_find(gp_layer *t, const gp_parameter *list,
-											 const char *name, const char **nearest);
+/* The rule of an option by its name; NULL where there is none, and then what was perhaps meant,
+ * for a hint. */
+extern const gp_option_rule *gp_option_rule_find(gp_layer *t, const gp_option_rule *list,
+												 const char *name, const char **nearest);
 
 /* The value that a tree gives a parameter; owner is what errors call its kernel. */
-extern double gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p,
-								   const gp_ast *arg);
+extern double gp_option_resolve(gp_layer *t, const char *owner, const gp_option_rule *p,
+								const gp_ast *arg);
 
 /* ---- the option input (input.c) ---- */
 
@@ -226,8 +227,8 @@ extern void gp_program_key(gp_text *text, const gp_program *p);
 extern void gp_text_tree(gp_text *text, const gp_layer *names, const gp_ast *ast);
 
 /* ", name=value" of parameters, of all or of those alone that are not at their defaults. */
-extern void gp_text_parameters(gp_text *text, const gp_parameter *list, const double *value,
-							   bool all);
+extern void gp_text_options(gp_text *text, const gp_option_rule *list, const double *value,
+							bool all);
 
 /* ", input=..." (input.c); own: its parameters as options, those that are not at their defaults. */
 extern void gp_text_input(gp_text *text, const gp_input *input, bool own);

@@ -9,26 +9,26 @@ typedef struct input_entry
 	const char *name;
 	gp_input_kind kind;
 	bool		terse;			/* parameters at their defaults are not printed */
-	gp_parameter parameter[GP_MAX_PARAMETERS + 1];
+	gp_option_rule parameter[GP_MAX_PARAMETERS + 1];
 } input_entry;
 
 /* Words stand in the order of gp_walk_choice and gp_walk_trim. */
 static const input_entry inputs[] = {
 	{"linear", GP_INPUT_LINEAR, true, {{.name = NULL}}},
-	{"rbf", GP_INPUT_RBF, false, {GP_PARAMETER("gamma", 0.1, POSITIVE)}},
+	{"rbf", GP_INPUT_RBF, false, {GP_OPTION("gamma", 0.1, POSITIVE)}},
 	{"poly", GP_INPUT_POLY, false,
-	{GP_PARAMETER("c", 5.0, NOT_NEGATIVE), GP_PARAMETER("d", 3.0, WHOLE,.low = 1.0,.high = 64.0)}},
+	{GP_OPTION("c", 5.0, NOT_NEGATIVE), GP_OPTION("d", 3.0, WHOLE,.low = 1.0,.high = 64.0)}},
 	{"arccos", GP_INPUT_ARCCOS, true, {{.name = NULL}}},
 	{"cosine", GP_INPUT_COSINE, true, {{.name = NULL}}},
 	{"identity", GP_INPUT_IDENTITY, true, {{.name = NULL}}},
 	{"laplacian", GP_INPUT_LAPLACIAN, true,
-		{GP_PARAMETER("d", 0.0, WHOLE,.low = 1.0,.high = 16.0,.word = {"auto"}),
-			GP_PARAMETER("sigma2", 0.0, POSITIVE,.word = {"auto"}),
-			GP_PARAMETER("walks", 80.0, WHOLE,.low = 1.0,.high = 100000.0),
-			GP_PARAMETER("p_term", 0.1, SHARE),
-			GP_PARAMETER("choice", 0.0, WORD,.word = {"uniform", "weighted", "repelled"}),
-			GP_PARAMETER("dims", 0.0, WHOLE,.low = 0.0,.high = 2147483647.0),
-	GP_PARAMETER("trim", 0.0, WORD,.word = {"anchors", "projection"})}},
+		{GP_OPTION("d", 0.0, WHOLE,.low = 1.0,.high = 16.0,.word = {"auto"}),
+			GP_OPTION("sigma2", 0.0, POSITIVE,.word = {"auto"}),
+			GP_OPTION("walks", 80.0, WHOLE,.low = 1.0,.high = 100000.0),
+			GP_OPTION("p_term", 0.1, SHARE),
+			GP_OPTION("choice", 0.0, WORD,.word = {"uniform", "weighted", "repelled"}),
+			GP_OPTION("dims", 0.0, WHOLE,.low = 0.0,.high = 2147483647.0),
+	GP_OPTION("trim", 0.0, WORD,.word = {"anchors", "projection"})}},
 };
 
 #define NINPUTS ((int) (sizeof(inputs) / sizeof(inputs[0])))
@@ -81,8 +81,8 @@ gp_input_resolve(gp_layer *t, const gp_ast *ast)
 	{
 		/* An argument is a parameter by its key, or by its place. */
 		const char *nearest = "";
-		const gp_parameter *p = ast->key[i] != NULL ?
-			gp_parameter_find(t, entry->parameter, ast->key[i], &nearest) :
+		const gp_option_rule *p = ast->key[i] != NULL ?
+			gp_option_rule_find(t, entry->parameter, ast->key[i], &nearest) :
 			i < known ? &entry->parameter[i] : NULL;
 		gp_text		hint = {.arena = t->arena};
 
@@ -94,7 +94,7 @@ gp_input_resolve(gp_layer *t, const gp_ast *ast)
 			gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
 						"parameter \"%s\" is given twice", p->name);
 		given[p - entry->parameter] = true;
-		input.p[p - entry->parameter] = gp_parameter_resolve(t, owner.data, p, ast->arg[i]);
+		input.p[p - entry->parameter] = gp_option_resolve(t, owner.data, p, ast->arg[i]);
 	}
 	return input;
 }
@@ -120,10 +120,10 @@ gp_text_input(gp_text *text, const gp_input *input, bool own)
 
 	if (own)
 	{
-		gp_text_parameters(text, entry->parameter, input->p, false);
+		gp_text_options(text, entry->parameter, input->p, false);
 		return;
 	}
-	gp_text_parameters(&parameters, entry->parameter, input->p, !entry->terse);
+	gp_text_options(&parameters, entry->parameter, input->p, !entry->terse);
 	gp_text_add(text, ", input=%s", entry->name);
 	if (parameters.length > 0)
 		gp_text_add(text, "(%s)", parameters.data + 2);

@@ -281,7 +281,7 @@ parse_method(gp_arena *arena, const gp_kernel_text *text, const gp_preset *prese
 {
 	gp_env	   *env = gp_arena_env(arena);
 	gp_kernel  *kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
-	const gp_parameter *list = preset->parameter;
+	const gp_option_rule *list = preset->parameter;
 	gp_layer	t = {.env = env,.arena = arena,.one = true,.layer = 1};
 	gp_text		owner = {.arena = arena};
 
@@ -293,7 +293,7 @@ parse_method(gp_arena *arena, const gp_kernel_text *text, const gp_preset *prese
 	{
 		const gp_option *option = &text->option[i];
 		const char *nearest;
-		const gp_parameter *p = gp_parameter_find(&t, list, option->name, &nearest);
+		const gp_option_rule *p = gp_option_rule_find(&t, list, option->name, &nearest);
 
 		if (p == NULL)
 		{
@@ -306,7 +306,7 @@ parse_method(gp_arena *arena, const gp_kernel_text *text, const gp_preset *prese
 			gp_raise_at(env, GP_ERR_SYNTAX, option->position, hint.data,
 						"%s does not take option \"%.40s\"", owner.data, option->spelled);
 		}
-		kernel->value[p - list] = gp_parameter_resolve(&t, owner.data, p, option->value);
+		kernel->value[p - list] = gp_option_resolve(&t, owner.data, p, option->value);
 		kernel->at[p - list] = option->value->position;
 	}
 	return kernel;
@@ -461,7 +461,7 @@ gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 
 	gp_text_add(&options, "%s", "");
 	if (gp_kernel_method(kernel) != NULL)
-		gp_text_parameters(&options, kernel->preset->parameter, kernel->value, false);
+		gp_text_options(&options, kernel->preset->parameter, kernel->value, false);
 	else
 		add_options_text(&options, kernel);
 	if (kernel->preset == NULL)

@@ -8,65 +8,65 @@
 #include "device/device.h"
 #include "formula_internal.h"
 
-#define COMPONENTS(name) GP_PARAMETER(name, 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX)
+#define COMPONENTS(name) GP_OPTION(name, 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX)
 #define WIDTH(name) \
-	GP_PARAMETER(name, 0.0, REAL,.low = 1e-6,.high = 1e6, \
+	GP_OPTION(name, 0.0, REAL,.low = 1e-6,.high = 1e6, \
 		.hint = "A width is a kernel's sigma^2 over the variance of what it acts on.")
 
-static const gp_parameter gckm[] = {
-	GP_PARAMETER("layers", 2.0, WHOLE,.low = 1.0,.high = 4.0),
-	GP_PARAMETER("components", 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
+static const gp_option_rule gckm[] = {
+	GP_OPTION("layers", 2.0, WHOLE,.low = 1.0,.high = 4.0),
+	GP_OPTION("components", 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
 		.hint = "components is for every layer except the last, components2 for the second."),
 	COMPONENTS("components1"), COMPONENTS("components2"), COMPONENTS("components3"),
 	COMPONENTS("components4"),
 	WIDTH("width1"), WIDTH("width2"), WIDTH("width3"), WIDTH("width4"), WIDTH("width5"),
-	GP_PARAMETER("aggregate", 0.0, WORD,
+	GP_OPTION("aggregate", 0.0, WORD,
 		.hint = "sym is (I+D)^-1/2 (I+G) (I+D)^-1/2, sum is "
 		"I + G, auto is sum with own=true, else sym.",.word = {"auto", "sym", "sum"}),
-	GP_PARAMETER("own", 0.0, WORD,.word = {"false", "true"}),
-	GP_PARAMETER("gamma", 0.0, REAL,.low = 0.0,.high = 1e6,
+	GP_OPTION("own", 0.0, WORD,.word = {"false", "true"}),
+	GP_OPTION("gamma", 0.0, REAL,.low = 0.0,.high = 1e6,
 		.hint = "gamma=0 takes 0.8 over the root mean squared distance."),
-	GP_PARAMETER("landmarks", GP_SYEV_MAX, WHOLE,.low = 1.0,.high = GP_SYEV_MAX),
-	GP_PARAMETER("lambda1", 1.0, REAL,.low = 1e-6,.high = 1e6),
-	GP_PARAMETER("lambda2", 0.07, REAL,.low = 1e-6,.high = 1e6),
-	GP_PARAMETER("eta", 1.0, REAL,.low = 1e-6,.high = 1e6),
+	GP_OPTION("landmarks", GP_SYEV_MAX, WHOLE,.low = 1.0,.high = GP_SYEV_MAX),
+	GP_OPTION("lambda1", 1.0, REAL,.low = 1e-6,.high = 1e6),
+	GP_OPTION("lambda2", 0.07, REAL,.low = 1e-6,.high = 1e6),
+	GP_OPTION("eta", 1.0, REAL,.low = 1e-6,.high = 1e6),
 	{.name = NULL}
 };
 
-static const gp_parameter gpsrf[] = {
-	GP_PARAMETER("features", 1000.0, WHOLE,.low = 1.0,.high = 100000.0,
+static const gp_option_rule gpsrf[] = {
+	GP_OPTION("features", 1000.0, WHOLE,.low = 1.0,.high = 100000.0,
 		.hint = "features is the number of cosines."),
-	GP_PARAMETER("units", 64.0, WHOLE,.low = 1.0,.high = 4096.0,
+	GP_OPTION("units", 64.0, WHOLE,.low = 1.0,.high = 4096.0,
 		.hint = "units is the length of a node's representation."),
-	GP_PARAMETER("hidden", 128.0, WHOLE,.low = 1.0,.high = 4096.0,
+	GP_OPTION("hidden", 128.0, WHOLE,.low = 1.0,.high = 4096.0,
 		.hint = "hidden is the width of the layer before it."),
-	GP_PARAMETER("steps", 800.0, WHOLE,.low = 1.0,.high = 1000000.0),
-	GP_PARAMETER("dropout", 0.5, REAL,.low = 0.0,.high = 0.95),
-	GP_PARAMETER("tau", 0.8, REAL,.low = 0.0,.high = 1.0,
+	GP_OPTION("steps", 800.0, WHOLE,.low = 1.0,.high = 1000000.0),
+	GP_OPTION("dropout", 0.5, REAL,.low = 0.0,.high = 0.95),
+	GP_OPTION("tau", 0.8, REAL,.low = 0.0,.high = 1.0,
 		.hint = "tau=1 learns from the labels alone."),
-	GP_PARAMETER("decay", 5e-4, REAL,.low = 0.0,.high = 1.0),
+	GP_OPTION("decay", 5e-4, REAL,.low = 0.0,.high = 1.0),
 	{.name = NULL}
 };
 
 /* Of links */
-static const gp_parameter dgp[] = {
-	GP_PARAMETER("layers", 0.0, WHOLE,.low = 1.0,.high = 4.0),
-	GP_PARAMETER("units", 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
+static const gp_option_rule dgp[] = {
+	GP_OPTION("layers", 0.0, WHOLE,.low = 1.0,.high = 4.0),
+	GP_OPTION("units", 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
 		.hint = "units is the length of a node's representation."),
-	GP_PARAMETER("convolutions", 2.0, WHOLE,.low = 1.0,.high = 4.0,
+	GP_OPTION("convolutions", 2.0, WHOLE,.low = 1.0,.high = 4.0,
 		.hint = "convolutions is the number of sums over neighbours of a layer."),
-	GP_PARAMETER("features", 128.0, WHOLE,.low = 1.0,.high = 100000.0,
+	GP_OPTION("features", 128.0, WHOLE,.low = 1.0,.high = 100000.0,
 		.hint = "features is the number of cosines of a layer."),
-	GP_PARAMETER("inducing", 0.0, WHOLE,.low = 2.0,.high = GP_SYEV_MAX,
+	GP_OPTION("inducing", 0.0, WHOLE,.low = 2.0,.high = GP_SYEV_MAX,
 		.hint = "inducing is the number of pairs of points, "
 		"which take the place of cosines and inner products."),
-	GP_PARAMETER("steps", 0.0, WHOLE,.low = 10.0,.high = 1000000.0),
-	GP_PARAMETER("rate", 0.0, REAL,.low = 1e-6,.high = 1.0,
+	GP_OPTION("steps", 0.0, WHOLE,.low = 10.0,.high = 1000000.0),
+	GP_OPTION("rate", 0.0, REAL,.low = 1e-6,.high = 1.0,
 		.hint = "rate is that of the first steps."),
 	{.name = NULL}
 };
 
-static const gp_parameter none[] = {{.name = NULL}};
+static const gp_option_rule none[] = {{.name = NULL}};
 
 static const gp_preset presets[] = {
 	{.name = "gcn",.text = "A*relu(X)*W + b"},

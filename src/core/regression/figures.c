@@ -44,14 +44,14 @@ typedef struct tally
 } tally;
 
 /* Everything that is summed over the labels. */
-typedef struct sums
+typedef struct label_sums
 {
 	double		right;
 	double		nll;
 	double		brier;
 	bin			bins[ECE_BINS];
 	tally	   *class;
-} sums;
+} label_sums;
 
 /* Of two classes: how well the probability of the rarer one finds it. */
 static void
@@ -82,7 +82,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_po
 {
 	double	   *metric = out->metric;
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
-	sums		s = {0};
+	label_sums	s = {0};
 	double		ece = 0.0;
 
 	s.class = gp_alloc_zero(env, t->columns, sizeof(tally));

@@ -7,16 +7,16 @@
 #include "regression/regression.h"
 
 /* A fit that is tried without being computed. */
-typedef struct dry_fit
+typedef struct dry_method
 {
 	const gp_method *method;
 	void	   *state;
-} dry_fit;
+} dry_method;
 
 static void
-run_dry_fit(gp_device *dry, void *arg)
+run_dry_method(gp_device *dry, void *arg)
 {
-	dry_fit	   *t = arg;
+	dry_method *t = arg;
 	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
 	void	   *result = t->method->run(t->state, dry, &none);
 
@@ -33,7 +33,7 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 {
 	gp_env	   *env = dev->env;
 	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
-	dry_fit		t = {m, gp_alloc(env, m->state)};
+	dry_method	t = {m, gp_alloc(env, m->state)};
 	gp_count	count;
 
 	if (m->labels && problem->task != GP_TASK_CLASSES && !m->values)
@@ -46,7 +46,7 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 	do
 	{
 		memcpy(t.state, state, m->state);
-		count = gp_dry_run(dev, run_dry_fit, &t);
+		count = gp_dry_run(dev, run_dry_method, &t);
 	} while (m->use_less_memory && !gp_plan_fits(dev, problem, &count) &&
 			 m->use_less_memory(state));
 	gp_free(env, t.state);

@@ -24,12 +24,12 @@
 /* Option values: 0 where a rule below says what a number is. */
 
 /* How a layer sums over neighbours. */
-typedef enum gp_aggregate
+typedef enum gp_gckm_sum
 {
-	GP_AGGREGATE_AUTO,			/* sum with the own view, else sym */
-	GP_AGGREGATE_SYM,			/* (I+D)^-1/2 (I+G) (I+D)^-1/2 */
-	GP_AGGREGATE_SUM			/* I + G */
-} gp_aggregate;
+	GP_GCKM_AUTO,				/* sum with the own view, else sym */
+	GP_GCKM_SYM,				/* (I+D)^-1/2 (I+G) (I+D)^-1/2 */
+	GP_GCKM_SUM					/* I + G */
+} gp_gckm_sum;
 
 /* The options of GCKM. */
 typedef struct gp_gckm
@@ -40,7 +40,7 @@ typedef struct gp_gckm
 	double		width[GP_GCKM_MAX_LAYERS + 1];	/* sigma^2 of a layer's kernel over the variance of
 												 * what it acts on; behind the last one: of the
 												 * labels' kernel */
-	gp_aggregate aggregate;
+	gp_gckm_sum aggregate;
 	int			own;			/* 1: the labels' kernel times one of the nodes' own features */
 	double		gamma;			/* of that, exp(-gamma |x - y|); 0: 0.8 over the root mean squared
 								 * distance */

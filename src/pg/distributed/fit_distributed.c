@@ -132,19 +132,19 @@ make_factor(job *j)
 
 /* ---- what the regression asks for: gp_external_factor ---- */
 
-typedef struct sums
+typedef struct chunk_sums
 {
 	int64		rank;
 	int64		columns;
 	double	   *value;			/* rank x (rank + columns) */
-} sums;
+} chunk_sums;
 
 /* Adds the sums of one key; they come in order, so that their bits do not depend on who was
  * first. */
 static void
 add_sums(void *state, const Datum *values, const bool *nulls)
 {
-	sums	   *s = state;
+	chunk_sums *s = state;
 
 	if (nulls[1])
 		return;
@@ -165,7 +165,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL)
 		: "NULL::gnngp_internal.gp_matrix";
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
-	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
+	chunk_sums	s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
 	gnngp_sink	rows = {.row = add_sums,.state = &s,.n = 2,.types = types};
 

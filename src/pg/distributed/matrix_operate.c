@@ -79,7 +79,7 @@ table_stamp(Oid table)
 }
 
 /* A graph on its way from blocks, which may have an edge several times. */
-typedef struct block_reading
+typedef struct graph_reading
 {
 	gp_env	   *env;
 	const gnngp_value_ids *ids; /* of all nodes */
@@ -87,12 +87,12 @@ typedef struct block_reading
 	bool		weighted;
 	bool		unknown;		/* an edge has a node, missing, that is not among these */
 	int64		missing;
-} block_reading;
+} graph_reading;
 
 static void
 add_block(void *state, const Datum *values, const bool *nulls)
 {
-	block_reading *r = state;
+	graph_reading *r = state;
 	gnngp_graph_value g;
 
 	if (r->unknown)
@@ -115,7 +115,7 @@ add_block(void *state, const Datum *values, const bool *nulls)
 static gp_graph *
 graph_of_blocks(gp_env *env, Oid table, const gnngp_value_ids *ids, int64 *missing)
 {
-	block_reading r = {.env = env,.ids = ids};
+	graph_reading r = {.env = env,.ids = ids};
 	gnngp_sink	rows = {.row = add_block,.state = &r,.n = 1,
 						.types = (Oid[]) {gnngp_type("gp_graph")}};
 

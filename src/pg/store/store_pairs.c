@@ -27,18 +27,18 @@
 
 /* ---- writing ---- */
 
-typedef struct writer
+typedef struct pair_writer
 {
 	const gnngp_ids *ids;
 	const gp_link_kept *kept;
 	bool		directed;
-} writer;
+} pair_writer;
 
 /* The bytes of a node with its pairs. */
 static size_t
 bytes_of(void *state, int64 i)
 {
-	const writer *w = state;
+	const pair_writer *w = state;
 	size_t		bytes = ROW_BYTES + gnngp_text_bytes(w->ids, i);
 
 	for (int64 e = w->kept->first[i]; e < w->kept->first[i + 1]; e++)
@@ -49,7 +49,7 @@ bytes_of(void *state, int64 i)
 static void
 pack_rows(void *state, char *block, int64 first, int64 n)
 {
-	const writer *w = state;
+	const pair_writer *w = state;
 	const int64_t *start = w->kept->first + first;
 	int64		npairs = start[n] - start[0];
 	char	   *row = block + ROWS_HEADER;
@@ -110,7 +110,7 @@ gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_k
 				 bool directed)
 {
 	gnngp_row_section section = section_of(model);
-	writer		w = {ids, kept, directed};
+	pair_writer w = {ids, kept, directed};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.pack = pack_rows,
 		.state = &w

@@ -12,12 +12,14 @@
 #include "types.h"
 
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
-typedef struct factor_job
+
+/* A factor on its way. */
+typedef struct making
 {
 	gp_problem	problem;
 	float	   *q;				/* on the host */
 	int64_t		rank;
-} factor_job;
+} making;
 
 int
 gnngp_factor_threads(double flops)
@@ -50,7 +52,7 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 static void
 compute_factor(gnngp_computation *compute, void *arg)
 {
-	factor_job *job = arg;
+	making	   *job = arg;
 	gp_device  *dev = compute->device;
 	gp_matrix	q = gp_kernel_factor(dev, &job->problem, 0);
 
@@ -66,7 +68,7 @@ gnngp_factor_make(const gnngp_factor_task *task)
 {
 	const gnngp_value_ids *ids = task->features ? &task->features->ids : &task->graph->ids;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	factor_job	job = {0};
+	making		job = {0};
 	Datum		value;
 	int			threads;
 

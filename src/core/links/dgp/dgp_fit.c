@@ -27,7 +27,7 @@
 #define MANY_NODES 20000
 
 /* The seeds of what is drawn. */
-enum purpose
+enum
 {
 	DRAW_MISSING = 630,
 	DRAW_WINDOW = 640

@@ -9,7 +9,7 @@
 #include "dgp.h"
 
 /* The seeds of what is drawn. */
-enum purpose
+enum
 {
 	DRAW_FREQUENCY = 600,
 	DRAW_PHASE = 610,

@@ -33,8 +33,7 @@ machine_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	machine    *a = state;
 	/* Who wants the nodes' own view has neighbours that differ: a mean says nothing, and the paper
 	 * sums. */
-	bool		sums = o->aggregate == GP_AGGREGATE_SUM || (o->aggregate == GP_AGGREGATE_AUTO &&
-															o->own);
+	bool		sums = o->aggregate == GP_GCKM_SUM || (o->aggregate == GP_GCKM_AUTO && o->own);
 
 	if (o->own && problem->features == NULL)
 		gp_raise(env, GP_ERR_VALUE, "Leave own out, or give the nodes features.",

@@ -1,13 +1,14 @@
 /*
- * parameter.c - parameters of input kernels and of methods: what they may be, and their text.
+ * option.c - parameters of input kernels and of methods: what they may be, and their text.
  *
  * A parameter is a number in a range, or one of a few words, kept as the number of the word.  The
  * word of a number stands for its default.
  */
 #include "formula_internal.h"
 
-const gp_parameter *
-gp_parameter_find(gp_layer *t, const gp_parameter *list, const char *name, const char **nearest)
+const gp_option_rule *
+gp_option_rule_find(gp_layer *t, const gp_option_rule *list, const char *name,
+					const char **nearest)
 {
 	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
 
@@ -23,7 +24,7 @@ gp_parameter_find(gp_layer *t, const gp_parameter *list, const char *name, const
 
 /* A number in the parameter's range. */
 static double
-resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
+resolve_number(gp_layer *t, const char *owner, const gp_option_rule *p, const gp_ast *arg)
 {
 	double		value = gp_layer_plain_number(t, arg, p->name) + 0.0;	/* there is no -0 */
 	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->lower) : NULL;
@@ -49,7 +50,7 @@ resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_a
 }
 
 double
-gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
+gp_option_resolve(gp_layer *t, const char *owner, const gp_option_rule *p, const gp_ast *arg)
 {
 	for (int w = 0; w < GP_MAX_WORDS && p->word[w] != NULL; w++)
 		if (arg->kind == GP_AST_NAME && strcmp(arg->lower, p->word[w]) == 0)
@@ -64,13 +65,13 @@ gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, cons
 					p->name, owner, p->word[0], p->word[2] != NULL ? ", " : "",
 					p->word[2] != NULL ? p->word[1] : "", p->word[p->word[2] != NULL ? 2 : 1]);
 	c->used = c->busy = true;
-	double		word = gp_parameter_resolve(t, owner, p, c->option->value);
+	double		word = gp_option_resolve(t, owner, p, c->option->value);
 	c->busy = false;
 	return word;
 }
 
 void
-gp_text_parameters(gp_text *text, const gp_parameter *list, const double *value, bool all)
+gp_text_options(gp_text *text, const gp_option_rule *list, const double *value, bool all)
 {
 	for (int i = 0; list[i].name != NULL; i++)
 	{
