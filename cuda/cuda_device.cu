@@ -279,7 +279,7 @@ fill_table(gp_device *dev)
 	dev->spmm_take = gp_cuda_spmm_take;
 	dev->csr_rows = gp_cuda_csr_rows;
 	dev->csr_product_rows = gp_cuda_csr_product_rows;
-	dev->walks = gp_cuda_walks;
+	dev->pair_paths = gp_cuda_pair_paths;
 	dev->random_walks = gp_cuda_random_walks;
 	dev->map = gp_cuda_map;
 	dev->map_diag = gp_cuda_map_diag;

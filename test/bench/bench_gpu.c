@@ -198,9 +198,9 @@ bench_pairs(int64_t n, int64_t edges, int64_t pairs)
 {
 	gp_graph   *graph = make_graph(n, edges);
 	gp_csr	   *a = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_FLOAT);
-	gp_matrix	w = make(n, GP_WALK_LANES);
+	gp_matrix	w = make(n, GP_PATH_LANES);
 	int32_t    *end = gp_alloc_array(env, 2 * pairs, sizeof(int32_t));
-	double	   *sums = gp_alloc_array(env, 2 * GP_WALK_LANES * pairs, sizeof(double));
+	double	   *sums = gp_alloc_array(env, 2 * GP_PATH_LANES * pairs, sizeof(double));
 	double		steps = 0.0;
 	double		taken;
 
@@ -215,7 +215,7 @@ bench_pairs(int64_t n, int64_t edges, int64_t pairs)
 		for (int64_t k = a->start[few]; k < a->start[few + 1]; k++)
 			steps += 1.0 + (double) (a->start[a->col[k] + 1] - a->start[a->col[k]]);
 	}
-	taken = BEST(w, dev->walks(dev, a, w, pairs, end, end + pairs, NULL, sums, sums + GP_WALK_LANES * pairs));
+	taken = BEST(w, dev->pair_paths(dev, a, w, pairs, end, end + pairs, NULL, sums, sums + GP_PATH_LANES * pairs));
 	printf("walks of %lld pairs, %lld nodes: %.3g look-ups/s, each reading 32 bytes some times: %.2f of the peak for one\n",
 		   (long long) pairs, (long long) n, steps / taken, 32.0 * steps / taken / card->bytes);
 	dev->destroy(dev, &w);

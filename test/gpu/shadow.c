@@ -219,8 +219,8 @@ SHADOW(csr_rows, (gp_device *dev, gp_matrix dst, const gp_csr *a, const int32_t 
 SHADOW(csr_product_rows, (gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
 						  const gp_csr *b, const int32_t *index, int64_t n), CHANGES(0),
 	   (under, OPERAND(0), alpha, a, b, index, n), dst)
-SHADOW(walks, (gp_device *dev, const gp_csr *a, gp_matrix w, int64_t n, const int32_t *src,
-			   const int32_t *dst, const bool *cut, double *two, double *three), 0,
+SHADOW(pair_paths, (gp_device *dev, const gp_csr *a, gp_matrix w, int64_t n, const int32_t *src,
+					const int32_t *dst, const bool *cut, double *two, double *three), 0,
 	   (under, a, OPERAND(0), n, src, dst, cut, two, three), w)
 
 static int64_t
@@ -332,7 +332,7 @@ fill_table(gp_device *dev)
 	dev->spmm_take = shadow_spmm_take;
 	dev->csr_rows = shadow_csr_rows;
 	dev->csr_product_rows = shadow_csr_product_rows;
-	dev->walks = shadow_walks;
+	dev->pair_paths = shadow_pair_paths;
 	dev->random_walks = shadow_random_walks;
 	dev->map = shadow_map;
 	dev->map_diag = shadow_map_diag;

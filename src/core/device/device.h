@@ -127,15 +127,15 @@ struct gp_device
 	/*
 	 * Walks between the ends of pairs over weighted middles.  s is a symmetric
 	 * pattern (its values are not read), w has the weights of its nodes (s->rows x
-	 * GP_WALK_LANES float), and for (i, j) = (src[e], dst[e])
+	 * GP_PATH_LANES float), and for (i, j) = (src[e], dst[e])
 	 *   two(e, q) = sum_a s_ia w_aq s_aj
 	 *   three(e, q) = sum_ab s_ia w_aq s_ab w_bq s_bj.
 	 * Where cut[e] is set (cut may be NULL) no walk uses the link i - j.  Pairs of
 	 * one source share work when they stand side by side.
 	 */
-	void		(*walks) (gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
-						  const int32_t *src, const int32_t *dst, const bool *cut, double *two,
-						  double *three);
+	void		(*pair_paths) (gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
+							   const int32_t *src, const int32_t *dst, const bool *cut,
+							   double *two, double *three);
 
 	/*
 	 * The loads that random walks leave (walk_stream.h), times factor, as the rows
@@ -171,7 +171,7 @@ struct gp_device
 	void		(*close) (gp_device *dev);
 };
 
-#define GP_WALK_LANES 2			/* weights of a middle */
+#define GP_PATH_LANES 2			/* weights of a middle */
 
 /* The largest matrix that syev takes: no eigensolver can be interrupted. */
 #define GP_SYEV_MAX 512

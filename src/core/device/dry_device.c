@@ -219,8 +219,8 @@ dry_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const int
 
 /* Walks of two steps from each source, which the ends of its pairs are compared with. */
 static void
-dry_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
-		  const int32_t *dst, const bool *cut, double *two, double *three)
+dry_pair_paths(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
+			   const int32_t *dst, const bool *cut, double *two, double *three)
 {
 	double		walked = entries_of(s, n, dst);
 
@@ -228,8 +228,8 @@ dry_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t
 		if (e == 0 || src[e] != src[e - 1])
 			walked += entries_of(s, s->start[src[e] + 1] - s->start[src[e]],
 								 s->col + s->start[src[e]]);
-	add_sparse(dev, w.type, 2.0 * GP_WALK_LANES * walked);
-	gp_cpu_walks(dev, s, w, n, src, dst, cut, two, three);
+	add_sparse(dev, w.type, 2.0 * GP_PATH_LANES * walked);
+	gp_cpu_pair_paths(dev, s, w, n, src, dst, cut, two, three);
 }
 
 static void
@@ -301,7 +301,7 @@ open_dry(gp_device *like)
 	dry->cpu.dev.trsm = dry_trsm;
 	dry->cpu.dev.spmm = dry_spmm;
 	dry->cpu.dev.spmm_take = dry_spmm_take;
-	dry->cpu.dev.walks = dry_walks;
+	dry->cpu.dev.pair_paths = dry_pair_paths;
 	dry->cpu.dev.csr_product_rows = dry_csr_product_rows;
 	dry->cpu.dev.map = dry_map;
 	dry->cpu.dev.map_diag = dry_map_diag;

@@ -1,5 +1,5 @@
 /*
- * cases_sparse.h - sparse products, walks, maps and pair sums of any device.
+ * cases_sparse.h - sparse products, paths of pairs, maps and pair sums of any device.
  *
  * Every operation is compared with plain loops in double, in both types.
  */
@@ -174,7 +174,7 @@ random_pattern(gp_device *dev, int64_t n, double *dense_pattern)
 
 /* The walks of one pair by their definition. */
 static void
-plain_walks(const double *p, int64_t n, gp_matrix w, int32_t i, int32_t j, bool cut, int q,
+plain_paths(const double *p, int64_t n, gp_matrix w, int32_t i, int32_t j, bool cut, int q,
 			double *two, double *three)
 {
 	*two = *three = 0.0;
@@ -192,7 +192,7 @@ plain_walks(const double *p, int64_t n, gp_matrix w, int32_t i, int32_t j, bool 
 
 /* Walks of pairs, with and without cuts, sources side by side and not. */
 static void
-case_walks(gp_device *dev, gp_type type, case_result *r)
+case_pair_paths(gp_device *dev, gp_type type, case_result *r)
 {
 	static const int64_t sizes[] = {2, 5, 61, 200};
 
@@ -201,12 +201,12 @@ case_walks(gp_device *dev, gp_type type, case_result *r)
 		int64_t		n = sizes[t];
 		double	   *p = gp_alloc_zero(dev->env, n * n, sizeof(double));
 		gp_csr		s = random_pattern(dev, n, p);
-		gp_matrix	w = random_matrix(dev, n, GP_WALK_LANES, GP_FLOAT);
+		gp_matrix	w = random_matrix(dev, n, GP_PATH_LANES, GP_FLOAT);
 		int32_t		src[300];
 		int32_t		dst[300];
 		bool		cut[300];
-		double		two[300 * GP_WALK_LANES];
-		double		three[300 * GP_WALK_LANES];
+		double		two[300 * GP_PATH_LANES];
+		double		three[300 * GP_PATH_LANES];
 
 		for (int e = 0; e < 300; e++)
 		{
@@ -214,15 +214,15 @@ case_walks(gp_device *dev, gp_type type, case_result *r)
 			dst[e] = (int32_t) ((src[e] + 1 + random_below(n - 1)) % n);
 			cut[e] = e >= 100 && e % 2 == 0;
 		}
-		dev->walks(dev, &s, w, 300, src, dst, type == GP_FLOAT ? NULL : cut, two, three);
+		dev->pair_paths(dev, &s, w, 300, src, dst, type == GP_FLOAT ? NULL : cut, two, three);
 		for (int e = 0; e < 300; e++)
-			for (int q = 0; q < GP_WALK_LANES; q++)
+			for (int q = 0; q < GP_PATH_LANES; q++)
 			{
 				double		want[2];
 
-				plain_walks(p, n, w, src[e], dst[e], type == GP_DOUBLE && cut[e], q, &want[0], &want[1]);
-				compare(r, two[e * GP_WALK_LANES + q], want[0]);
-				compare(r, three[e * GP_WALK_LANES + q], want[1]);
+				plain_paths(p, n, w, src[e], dst[e], type == GP_DOUBLE && cut[e], q, &want[0], &want[1]);
+				compare(r, two[e * GP_PATH_LANES + q], want[0]);
+				compare(r, three[e * GP_PATH_LANES + q], want[1]);
 			}
 		drop(dev, w);
 		gp_free(dev->env, p);
@@ -477,7 +477,7 @@ static const device_test sparse_cases[] = {
 	{"spmm", case_spmm, {1e-5, 1e-14}},
 	{"csr_rows", case_csr_rows, {1e-6, 1e-14}},
 	{"spmm_take and csr_product_rows", case_elements, {1e-5, 1e-13}},
-	{"walks", case_walks, {1e-5, 1e-5}},
+	{"pair_paths", case_pair_paths, {1e-5, 1e-5}},
 	{"map and map_diag", case_map, {3e-6, 1e-14}},
 	{"pair_diag", case_pairs, {1e-5, 1e-13}},
 };

@@ -156,12 +156,12 @@ GP_CPU_OPERATION(potrf);
 GP_CPU_OPERATION(trtri);
 GP_CPU_OPERATION(syev);
 
-/* cpu_sparse.c, cpu_walks.c */
+/* cpu_sparse.c, cpu_paths.c */
 GP_CPU_OPERATION(spmm);
 GP_CPU_OPERATION(spmm_take);
 GP_CPU_OPERATION(csr_rows);
 GP_CPU_OPERATION(csr_product_rows);
-GP_CPU_OPERATION(walks);
+GP_CPU_OPERATION(pair_paths);
 
 /* A variance after the stage: scale * map(k_ii) + shift. */
 extern double gp_stage_variance(const gp_stage *stage, double variance);

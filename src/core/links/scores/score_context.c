@@ -63,17 +63,17 @@ make_smooth(gp_link_context *f)
 static void
 make_middle(gp_link_context *f)
 {
-	float	   *host = gp_alloc_figures(f->env, f->n, GP_WALK_LANES * sizeof(float));
+	float	   *host = gp_alloc_figures(f->env, f->n, GP_PATH_LANES * sizeof(float));
 
 	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{
 		double		d = f->degree[i];
-		float	   *w = host + i * GP_WALK_LANES;
+		float	   *w = host + i * GP_PATH_LANES;
 
 		w[GP_LINK_COUNT] = 1.0f;
 		w[GP_LINK_BY_DEGREE] = d > 0.0 ? (float) (1.0 / d) : 0.0f;
 	}
-	f->middle = gp_upload(f->dev, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT), GP_FLOAT);
+	f->middle = gp_upload(f->dev, gp_matrix_wrap(host, f->n, GP_PATH_LANES, GP_FLOAT), GP_FLOAT);
 	gp_free(f->env, host);
 }
 

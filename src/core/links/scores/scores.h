@@ -40,7 +40,7 @@ typedef struct gp_link_context
 	gp_csr	   *weights;		/* W symmetric, double: its places are those of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
-	gp_matrix	middle;			/* n x GP_WALK_LANES float: what a node counts for as a middle */
+	gp_matrix	middle;			/* n x GP_PATH_LANES float: what a node counts for as a middle */
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
 	double		volume;			/* sum of strengths */

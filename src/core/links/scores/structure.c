@@ -68,7 +68,7 @@ static void
 compute_structure(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 				  double *out)
 {
-	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
+	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_PATH_LANES);
 	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
 	int32_t    *source = gp_alloc_array(f->env, block->n, sizeof(int32_t));
 	double	   *two = gp_alloc_array(f->env, entries, sizeof(double));
@@ -80,7 +80,7 @@ compute_structure(gp_link_context *f, const gp_link_block *block, const gp_link_
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
 	}
-	f->dev->walks(f->dev, f->weights, f->middle, block->n, source, block->dst, cut, two, three);
+	f->dev->pair_paths(f->dev, f->weights, f->middle, block->n, source, block->dst, cut, two, three);
 	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 	{
 		double		lost = cut && cut[e] ? 1.0 : 0.0;	/* of each end's degree */
@@ -89,8 +89,8 @@ compute_structure(gp_link_context *f, const gp_link_block *block, const gp_link_
 		double		log_i = log1p(di);
 		double		log_j = log1p(dj);
 		double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
-		const double *of_two = two + e * GP_WALK_LANES; /* steps */
-		const double *of_three = three + e * GP_WALK_LANES;
+		const double *of_two = two + e * GP_PATH_LANES; /* steps */
+		const double *of_three = three + e * GP_PATH_LANES;
 		double	   *row = out + e * f->width;
 
 		row[DEGREE_SUM] = log_i + log_j;

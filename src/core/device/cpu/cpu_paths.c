@@ -1,5 +1,5 @@
 /*
- * cpu_walks.c - walks of two and three steps between the ends of pairs, on the CPU.
+ * cpu_paths.c - walks of two and three steps between the ends of pairs, on the CPU.
  *
  * What a source reaches in two steps is added up in one array of all nodes, or, where that is far
  * longer than what is reached, in a table of the nodes that are; the third step is taken backwards
@@ -11,9 +11,9 @@
 #include "cpu_internal.h"
 
 /* One number for each weight, at any address. */
-typedef float lanes __attribute__((vector_size(sizeof(float) * GP_WALK_LANES), aligned(4)));
+typedef float lanes __attribute__((vector_size(sizeof(float) * GP_PATH_LANES), aligned(4)));
 
-typedef struct walks_job
+typedef struct paths_job
 {
 	const gp_csr *s;
 	gp_matrix	w;
@@ -28,7 +28,7 @@ typedef struct walks_job
 	int32_t    *key;			/* of each place of the table its node, or -1; NULL: a node's place
 								 * is its number */
 	int			bits;			/* of a place of the table, for the group that is walked */
-} walks_job;
+} paths_job;
 
 /* an array so many times as long as what is reached is not worth being cleared, */
 #define TABLE_SHARE 16
@@ -37,7 +37,7 @@ typedef struct walks_job
 
 /* The weights of a middle. */
 static inline lanes
-weights_of(const walks_job *job, int32_t node)
+weights_of(const paths_job *job, int32_t node)
 {
 	return *(const lanes *) gp_matrix_at(job->w, node, 0);
 }
@@ -45,7 +45,7 @@ weights_of(const walks_job *job, int32_t node)
 /* Where a node's sum stands: its number, or its place in the table, else the empty one where it
  * would be put. */
 static inline int64_t
-place_of(const walks_job *job, int32_t node)
+place_of(const paths_job *job, int32_t node)
 {
 	uint32_t	at;
 
@@ -70,7 +70,7 @@ reach_entries(const gp_csr *s, int32_t i)
 
 /* Makes what was reached zero again: the way it was filled, or all of it when that is shorter. */
 static void
-unreach(const walks_job *job, int32_t i, lanes *reached)
+unreach(const paths_job *job, int32_t i, lanes *reached)
 {
 	const gp_csr *s = job->s;
 
@@ -93,8 +93,8 @@ unreach(const walks_job *job, int32_t i, lanes *reached)
 static inline void
 put_lanes(double *out, int64_t e, lanes v)
 {
-	for (int q = 0; q < GP_WALK_LANES; q++)
-		out[e * GP_WALK_LANES + q] = v[q];
+	for (int q = 0; q < GP_PATH_LANES; q++)
+		out[e * GP_PATH_LANES + q] = v[q];
 }
 
 /* The bits of a table's places that has room for so many nodes. */
@@ -110,7 +110,7 @@ bits_for(int64_t nodes)
 
 /* The pairs of one group. */
 static void
-walk_group(walks_job *job, int64_t group)
+follow_group(paths_job *job, int64_t group)
 {
 	const gp_csr *s = job->s;
 	int64_t		first = job->first[group];
@@ -160,7 +160,7 @@ walk_group(walks_job *job, int64_t group)
  * alone, and not so many that an interrupt would wait for them.
  */
 static int64_t *
-group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
+group_pairs(gp_device *dev, const paths_job *job, int64_t n, int64_t *groups)
 {
 	const gp_csr *s = job->s;
 	int64_t    *first = gp_alloc_array(dev->env, n + 1, sizeof(int64_t));
@@ -181,14 +181,14 @@ group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 }
 
 void
-gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
-			 const int32_t *dst, const bool *cut, double *two, double *three)
+gp_cpu_pair_paths(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
+				  const int32_t *dst, const bool *cut, double *two, double *three)
 {
-	walks_job	job = {.s = s, .w = w, .src = src, .dst = dst, .cut = cut, .two = two,
+	paths_job	job = {.s = s, .w = w, .src = src, .dst = dst, .cut = cut, .two = two,
 					   .three = three};
 	int64_t		groups;
 
-	gp_cpu_require(dev, s->rows == s->cols && w.rows == s->rows && w.cols == GP_WALK_LANES &&
+	gp_cpu_require(dev, s->rows == s->cols && w.rows == s->rows && w.cols == GP_PATH_LANES &&
 				   w.type == GP_FLOAT);
 	int64_t    *first = group_pairs(dev, &job, n, &groups);
 	job.first = first;
@@ -209,7 +209,7 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 	for (int64_t group = 0; group < gp_items(dev->env, groups); group++)
 	{
 		dev->env->check_interrupts(dev->env);
-		walk_group(&job, group);
+		follow_group(&job, group);
 	}
 	gp_free_all(dev->env, job.reached, job.key, first);
 }

@@ -1,5 +1,5 @@
 /*
- * cuda_walks.cu - walks of two and three steps between the ends of pairs, on the card.
+ * cuda_paths.cu - walks of two and three steps between the ends of pairs, on the card.
  *
  * A block of threads takes a job, some first middles of a pair: its warps take
  * neighbours of one end, look them up among those of the other by bisection (two
@@ -13,7 +13,7 @@
 #include "gp_cuda.h"
 
 #define WARPS 8					/* of a block */
-#define SUMS (2 * GP_WALK_LANES)
+#define SUMS (2 * GP_PATH_LANES)
 #define HUB 1024				/* neighbours from which all warps of a block share them */
 #ifndef GP_CUDA_EMULATED
 #define JOB_STEPS 2e5			/* look-ups of a job, about */
@@ -23,7 +23,7 @@
 #define MOST_JOBS (INT64_C(1) << 18)	/* of a launch, unless one pair has more */
 
 /* Some first middles of a pair: so many neighbours, from that number on, of its end with fewer. */
-struct walk_job
+struct path_job
 {
 	int64_t		pair;
 	int64_t		first;
@@ -31,7 +31,7 @@ struct walk_job
 };
 
 /* The arguments on the card. */
-struct walk_problem
+struct path_problem
 {
 	const int64_t *start;
 	const int32_t *col;
@@ -40,7 +40,7 @@ struct walk_problem
 	const int32_t *src;
 	const int32_t *dst;
 	const bool *cut;
-	const walk_job *job;
+	const path_job *job;
 	double	   *part;			/* SUMS of each job */
 	double	   *two;
 	double	   *three;
@@ -48,7 +48,7 @@ struct walk_problem
 
 /* True when b is a neighbour of j. */
 __device__ static bool
-is_neighbour(const walk_problem &p, int32_t j, int32_t b)
+is_neighbour(const path_problem &p, int32_t j, int32_t b)
 {
 	int64_t		low = p.start[j];
 	int64_t		high = p.start[j + 1];
@@ -70,10 +70,10 @@ is_neighbour(const walk_problem &p, int32_t j, int32_t b)
  * neighbours, the first of them a's own look-up.  skip is no second middle.
  */
 __device__ static void
-walk_from(const walk_problem &p, int32_t a, int32_t j, int32_t skip, int thread, int threads, double *two,
+paths_from(const path_problem &p, int32_t a, int32_t j, int32_t skip, int thread, int threads, double *two,
 		  double *three)
 {
-	double		sum[GP_WALK_LANES] = {0};
+	double		sum[GP_PATH_LANES] = {0};
 	bool		near = thread == 0 && is_neighbour(p, j, a);
 
 	for (int64_t k = p.start[a] + thread; k < p.start[a + 1]; k += threads)
@@ -81,10 +81,10 @@ walk_from(const walk_problem &p, int32_t a, int32_t j, int32_t skip, int thread,
 		int32_t		b = p.col[k];
 
 		if (b != skip && is_neighbour(p, j, b))
-			for (int q = 0; q < GP_WALK_LANES; q++)
+			for (int q = 0; q < GP_PATH_LANES; q++)
 				sum[q] += (double) gp_at<float>(p.w, b, q);
 	}
-	for (int q = 0; q < GP_WALK_LANES; q++)
+	for (int q = 0; q < GP_PATH_LANES; q++)
 	{
 		double		weight = (double) gp_at<float>(p.w, a, q);
 
@@ -96,12 +96,12 @@ walk_from(const walk_problem &p, int32_t a, int32_t j, int32_t skip, int thread,
 
 /* A job for each block of threads: its warps share the first middles, and all threads the neighbours of hubs. */
 __global__ void __launch_bounds__(32 * WARPS)
-walks_kernel(walk_problem p)
+paths_kernel(path_problem p)
 {
 	__shared__ double part[SUMS][WARPS];
-	walk_job	job = p.job[blockIdx.x];
-	double		two[GP_WALK_LANES] = {0};
-	double		three[GP_WALK_LANES] = {0};
+	path_job	job = p.job[blockIdx.x];
+	double		two[GP_PATH_LANES] = {0};
+	double		three[GP_PATH_LANES] = {0};
 	bool		cut = p.cut != NULL && p.cut[job.pair];
 	int32_t		i = p.src[job.pair];
 	int32_t		j = p.dst[job.pair];
@@ -121,9 +121,9 @@ walks_kernel(walk_problem p)
 
 		if ((cut && a == j) || (!hub && k % WARPS != (int64_t) threadIdx.y))
 			continue;
-		walk_from(p, a, j, cut ? i : -1, hub ? thread : (int) threadIdx.x, hub ? 32 * WARPS : 32, two, three);
+		paths_from(p, a, j, cut ? i : -1, hub ? thread : (int) threadIdx.x, hub ? 32 * WARPS : 32, two, three);
 	}
-	for (int q = 0; q < GP_WALK_LANES; q++)
+	for (int q = 0; q < GP_PATH_LANES; q++)
 	{
 		double		sum2 = gp_warp_sum(two[q]);
 		double		sum3 = gp_warp_sum(three[q]);
@@ -131,7 +131,7 @@ walks_kernel(walk_problem p)
 		if (threadIdx.x == 0)
 		{
 			part[q][threadIdx.y] = sum2;
-			part[GP_WALK_LANES + q][threadIdx.y] = sum3;
+			part[GP_PATH_LANES + q][threadIdx.y] = sum3;
 		}
 	}
 	__syncthreads();
@@ -148,15 +148,15 @@ walks_kernel(walk_problem p)
 /* Adds the sums of jobs to those of their pairs, in order; a pair may have had jobs before. */
 struct join_jobs_each
 {
-	walk_problem p;
+	path_problem p;
 	const int64_t *first_job;	/* of each pair from pair0 on, one more at the end */
 	int64_t		pair0;
 	bool		goes_on;		/* pair0 has */
 
 	__device__ void operator() (int64_t k, int64_t q) const
 	{
-		double	   *to = q < GP_WALK_LANES ? &p.two[(pair0 + k) * GP_WALK_LANES + q] :
-			&p.three[(pair0 + k) * GP_WALK_LANES + q - GP_WALK_LANES];
+		double	   *to = q < GP_PATH_LANES ? &p.two[(pair0 + k) * GP_PATH_LANES + q] :
+			&p.three[(pair0 + k) * GP_PATH_LANES + q - GP_PATH_LANES];
 		double		sum = goes_on && k == 0 ? *to : 0.0;
 
 		for (int64_t job = first_job[k]; job < first_job[k + 1]; job++)
@@ -172,7 +172,7 @@ struct path_host
 	const int32_t *src;
 	const int32_t *dst;
 	double	   *reach;			/* neighbours of each node's neighbours; 0 = not counted yet */
-	walk_job   *job;
+	path_job   *job;
 	int64_t    *first_job;
 	int64_t		room;			/* for jobs */
 	int64_t		njobs;
@@ -216,22 +216,22 @@ reach_of(gp_cuda *c, path_host *h, int32_t node)
 static void
 add_job(path_host *h, int64_t first, int64_t count)
 {
-	h->job[h->njobs++] = walk_job{h->pair0 + h->npairs - 1, first, count};
+	h->job[h->njobs++] = path_job{h->pair0 + h->npairs - 1, first, count};
 	h->first_job[h->npairs] = h->njobs;
 }
 
 /* Launches what there is, and adds it up. */
 static void
-launch_jobs(gp_cuda *c, path_host *h, walk_problem p, bool goes_on)
+launch_jobs(gp_cuda *c, path_host *h, path_problem p, bool goes_on)
 {
 	int64_t    *first_job;
 
 	if (h->njobs == 0)
 		return;
-	p.job = (walk_job *) gp_cuda_bring(c, h->job, h->njobs, sizeof(walk_job));
+	p.job = (path_job *) gp_cuda_bring(c, h->job, h->njobs, sizeof(path_job));
 	first_job = (int64_t *) gp_cuda_bring(c, h->first_job, h->npairs + 1, sizeof(int64_t));
 	p.part = (double *) gp_cuda_scratch(c, (size_t) h->njobs * SUMS * sizeof(double));
-	gp_cuda_launch(c, dim3((unsigned) h->njobs), dim3(32, WARPS), walks_kernel, p);
+	gp_cuda_launch(c, dim3((unsigned) h->njobs), dim3(32, WARPS), paths_kernel, p);
 	gp_cuda_each(c, h->npairs, SUMS, join_jobs_each{p, first_job, h->pair0, goes_on});
 	gp_cuda_scratch_free(c, (void *) p.job);
 	gp_cuda_scratch_free(c, first_job);
@@ -244,7 +244,7 @@ launch_jobs(gp_cuda *c, path_host *h, walk_problem p, bool goes_on)
  * The look-ups are those of the end that the kernel starts from.
  */
 static void
-walk_pieces(gp_cuda *c, path_host *h, const walk_problem &p)
+path_pieces(gp_cuda *c, path_host *h, const path_problem &p)
 {
 	const gp_csr *s = h->s;
 	double		total = 0;
@@ -287,25 +287,25 @@ walk_pieces(gp_cuda *c, path_host *h, const walk_problem &p)
 
 /* two and three of n pairs. */
 void
-gp_cuda_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
+gp_cuda_pair_paths(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
 			  const int32_t *dst, const bool *cut, double *two, double *three)
 {
 	gp_cuda    *c = gp_cuda_of(dev);
 	gp_csr		pattern = *s;
 	gp_cuda_csr *card;
 	gp_staged	weights;
-	walk_problem p;
+	path_problem p;
 	path_host	h = {s, src, dst};
 	size_t		bytes;
 
-	gp_cuda_require(c, s->rows == s->cols && w.rows == s->rows && w.cols == GP_WALK_LANES &&
+	gp_cuda_require(c, s->rows == s->cols && w.rows == s->rows && w.cols == GP_PATH_LANES &&
 					w.type == GP_FLOAT);
 	if (n == 0)
 		return;
 	pattern.value = NULL;
 	card = gp_cuda_csr_open(c, &pattern);
 	weights = gp_cuda_stage(c, w, GP_READ);
-	bytes = gp_size_mul(c->env, (size_t) n, GP_WALK_LANES * sizeof(double));
+	bytes = gp_size_mul(c->env, (size_t) n, GP_PATH_LANES * sizeof(double));
 	p.start = card->start;
 	p.col = card->col;
 	p.w = weights.m;
@@ -317,14 +317,14 @@ gp_cuda_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int
 	p.three = (double *) gp_cuda_scratch(c, bytes);
 	h.reach = (double *) gp_alloc_zero(c->env, s->rows, sizeof(double));
 	h.room = gp_min64(MOST_JOBS, 16 * gp_min64(n, MOST_JOBS) + 1024);
-	h.job = (walk_job *) gp_alloc_array(c->env, h.room, sizeof(walk_job));
+	h.job = (path_job *) gp_alloc_array(c->env, h.room, sizeof(path_job));
 	h.first_job = (int64_t *) gp_alloc_zero(c->env, h.room + 2, sizeof(int64_t));
-	walk_pieces(c, &h, p);
+	path_pieces(c, &h, p);
 	gp_free(c->env, h.reach);
 	gp_free(c->env, h.job);
 	gp_free(c->env, h.first_job);
-	gp_cuda_fetch(c, two, p.two, n * GP_WALK_LANES, sizeof(double));
-	gp_cuda_fetch(c, three, p.three, n * GP_WALK_LANES, sizeof(double));
+	gp_cuda_fetch(c, two, p.two, n * GP_PATH_LANES, sizeof(double));
+	gp_cuda_fetch(c, three, p.three, n * GP_PATH_LANES, sizeof(double));
 	gp_cuda_scratch_free(c, (void *) p.src);
 	gp_cuda_scratch_free(c, (void *) p.dst);
 	gp_cuda_scratch_free(c, (void *) p.cut);
