@@ -288,7 +288,7 @@ path_pieces(gp_cuda *c, path_host *h, const path_problem &p)
 /* two and three of n pairs. */
 void
 gp_cuda_pair_paths(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
-			  const int32_t *dst, const bool *cut, double *two, double *three)
+				   const int32_t *dst, const bool *cut, double *two, double *three)
 {
 	gp_cuda    *c = gp_cuda_of(dev);
 	gp_csr		pattern = *s;

@@ -439,8 +439,8 @@ extern void gp_cuda_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, con
 extern void gp_cuda_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
 									 const gp_csr *b, const int32_t *index, int64_t n);
 extern void gp_cuda_pair_paths(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
-						  const int32_t *src, const int32_t *dst, const bool *cut, double *two,
-						  double *three);
+							   const int32_t *src, const int32_t *dst, const bool *cut,
+							   double *two, double *three);
 extern void gp_cuda_random_walks(gp_device *dev, gp_walk_task task, double factor, gp_csr *out);
 extern void gp_cuda_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0,
 						const int32_t *cols);

@@ -13,7 +13,7 @@
  */
 #include "base/base.h"
 #include "bench_env.h"
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 
 /* A graph of n nodes; near: both ends within a hundred places. */
 static gp_graph *

@@ -2,7 +2,7 @@
  * gpu_walks.c - random walks on the card: the same bits as the host's.
  */
 #include "gpu.h"
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 #include "test_graphs.h"
 
 /* One factor from the host and one from the card. */

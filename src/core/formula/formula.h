@@ -25,7 +25,7 @@ typedef enum gp_input_kind
 	GP_INPUT_COSINE				/* <x, y> of features scaled to length one */
 } gp_input_kind;
 
-/* The parameters of GP_INPUT_LAPLACIAN by their places in p (random_walks.h). */
+/* The parameters of GP_INPUT_LAPLACIAN by their places in p (laplacian.h). */
 typedef enum gp_laplacian_place
 {
 	GP_LAPLACIAN_D,

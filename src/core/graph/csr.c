@@ -94,6 +94,16 @@ gp_csr_as(gp_env *env, const gp_csr *s, gp_type type)
 	return out;
 }
 
+void
+gp_csr_retype(gp_env *env, gp_csr *s, gp_type type)
+{
+	if (type == s->type)
+		return;
+	gp_csr		out = gp_csr_as(env, s, type);
+	gp_free(env, s->value);
+	*s = out;
+}
+
 /*
  * Fetches where entries after k will be written, whose rows of t are row[]: otherwise sorting a
  * large graph's edges mostly waits.

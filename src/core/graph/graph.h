@@ -88,8 +88,11 @@ gp_csr_common(const gp_csr *a, int64_t *p, int64_t p_end, int64_t *q, int64_t q_
  */
 extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
 
-/* G as a sparse matrix of double, or G + G' for a directed graph (random_walks.c). */
+/* G as a sparse matrix of double, or G + G' for a directed graph (normalise.c). */
 extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
+
+/* factor S, S = D^-1/2 G D^-1/2 of that G, without self-loops. */
+extern gp_csr *gp_graph_smooth(gp_env *env, const gp_graph *graph, double factor, gp_type type);
 
 /*
  * What stands for the component of each of n nodes, one of its nodes, by the rows of a matrix or
@@ -171,6 +174,9 @@ extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
 
 /* The places of s with its values in another type, which are the caller's. */
 extern gp_csr gp_csr_as(gp_env *env, const gp_csr *s, gp_type type);
+
+/* The values of a matrix in another type, in place. */
+extern void gp_csr_retype(gp_env *env, gp_csr *s, gp_type type);
 
 /* s *= factor. */
 extern void gp_csr_scale(gp_csr *s, double factor);

@@ -5,7 +5,7 @@
  * even d and M^(-(d-1)/2) C^-T for odd d.  That costs n^3, so larger graphs take
  * random walks.
  */
-#include "random_walks.h"
+#include "laplacian.h"
 
 #define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
 #define ROOT_BLOCK 512			/* columns of the inverse that are computed at once */
@@ -15,7 +15,7 @@ static gp_matrix
 regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
 {
 	gp_env	   *env = dev->env;
-	gp_csr	   *u = gp_walk_matrix(env, graph, sigma2, GP_DOUBLE);
+	gp_csr	   *u = gp_graph_smooth(env, graph, gp_laplacian_share(sigma2), GP_DOUBLE);
 	gp_matrix	m = dev->create(dev, graph->nodes, graph->nodes, GP_DOUBLE);
 	double	   *row = gp_alloc_array(env, graph->nodes, sizeof(double));
 

@@ -1,5 +1,5 @@
 /*
- * normalise.c - normalised adjacency matrices.
+ * normalise.c - symmetric and normalised adjacency matrices.
  */
 #include "graph.h"
 
@@ -74,4 +74,38 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 		normalise_row(graph, i, out[i], in, a);
 	gp_free_all(env, out, in);
 	return a;
+}
+
+gp_csr *
+gp_graph_symmetric(gp_env *env, const gp_graph *graph)
+{
+	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
+	int64_t		entries = graph->start[graph->nodes];
+	double	   *ones = graph->weight ? NULL : gp_alloc_array(env, entries, sizeof(double));
+
+	for (int64_t k = 0; ones && k < entries; k++)
+		ones[k] = 1.0;
+	view.value = ones ? ones : graph->weight;
+	/* Without directions each edge is in both rows. */
+	gp_csr	   *t = graph->directed ? gp_csr_transpose(env, &view) : NULL;
+	gp_csr	   *w = t ? gp_csr_add(env, &view, t) :
+		gp_csr_select(env, &view, NULL, view.rows, NULL, view.cols);
+	gp_csr_free(env, t);
+	gp_free(env, ones);
+	return w;
+}
+
+gp_csr *
+gp_graph_smooth(gp_env *env, const gp_graph *graph, double factor, gp_type type)
+{
+	gp_csr	   *s = gp_graph_symmetric(env, graph);
+	double	   *w = s->value;
+	double	   *degree = gp_csr_row_sums(env, s);
+
+	GP_EACH(env, i, s->rows, s->start[i] + i)
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[s->col[k]]) : 0.0;
+	gp_free(env, degree);
+	gp_csr_retype(env, s, type);
+	return s;
 }

@@ -4,63 +4,17 @@
  * A walk from node i that is at node v after k steps leaves there f_k times the product of U along
  * its way over the product of the steps' probabilities, (1 - p_term) times that of the choice
  * (algorithm 1).  The mean of the loads of many walks is row i of sum_k f_k U^k, the root of the
- * kernel (random_walks.h).
+ * kernel (laplacian.h).
  *
  * Every walk draws from a generator keyed by (seed, copy, node, walk), so the
  * result does not depend on the order in which walks run.
  */
 #include "numeric/accumulator.h"
 #include "device/device.h"
-#include "random_walks.h"
+#include "laplacian.h"
 
 /* of a node in the mean: more are walked on the host, which adds them at once */
 #define DEVICE_LOADS 1e6
-
-gp_csr *
-gp_graph_symmetric(gp_env *env, const gp_graph *graph)
-{
-	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
-	int64_t		entries = graph->start[graph->nodes];
-	double	   *ones = graph->weight ? NULL : gp_alloc_array(env, entries, sizeof(double));
-
-	for (int64_t k = 0; ones && k < entries; k++)
-		ones[k] = 1.0;
-	view.value = ones ? ones : graph->weight;
-	/* Without directions each edge is in both rows. */
-	gp_csr	   *t = graph->directed ? gp_csr_transpose(env, &view) : NULL;
-	gp_csr	   *w = t ? gp_csr_add(env, &view, t) :
-		gp_csr_select(env, &view, NULL, view.rows, NULL, view.cols);
-	gp_csr_free(env, t);
-	gp_free(env, ones);
-	return w;
-}
-
-/* The values of a matrix in another type, in place. */
-static void
-retype(gp_env *env, gp_csr *s, gp_type type)
-{
-	if (type == s->type)
-		return;
-	gp_csr		out = gp_csr_as(env, s, type);
-	gp_free(env, s->value);
-	*s = out;
-}
-
-gp_csr *
-gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
-{
-	gp_csr	   *u = gp_graph_symmetric(env, graph);
-	double	   *w = u->value;
-	double	   *degree = gp_csr_row_sums(env, u);
-	double		factor = sigma2 / (1.0 + sigma2);
-
-	GP_EACH(env, i, u->rows, u->start[i] + i)
-		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
-			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[u->col[k]]) : 0.0;
-	gp_free(env, degree);
-	retype(env, u, type);
-	return u;
-}
 
 /* What all walks share. */
 typedef struct walker
@@ -330,7 +284,7 @@ gp_csr *
 gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 			   uint64_t seed, int copy, gp_type type)
 {
-	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
+	gp_csr	   *u = gp_graph_smooth(env, graph, gp_laplacian_share(kernel->sigma2), GP_DOUBLE);
 	gp_csr	   *loads = walk_loads(env, dev, u, kernel, seed, copy);
 	gp_csr	   *factor = loads;
 
@@ -341,6 +295,6 @@ gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_lapl
 	}
 	gp_csr_free(env, u);
 	gp_csr_scale(factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d));
-	retype(env, factor, type);
+	gp_csr_retype(env, factor, type);
 	return factor;
 }

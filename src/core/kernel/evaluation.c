@@ -1,7 +1,7 @@
 /*
  * evaluation.c - the frame of an evaluation: opening, moving, dry runs, closing.
  */
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 #include "prepared.h"
 
 /* A Laplacian input as the graph's floor knows it. */

@@ -4,7 +4,7 @@
  */
 #include "precision_fit.h"
 
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 
 #include <float.h>
 

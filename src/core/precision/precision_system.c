@@ -8,7 +8,6 @@
  */
 #include "precision.h"
 
-#include "graph/random_walks.h"
 #include "numeric/numeric.h"
 
 #define USUAL_STEPS 10			/* of a dry run: what most solves take */
@@ -37,14 +36,13 @@ struct gp_precision
 gp_csr *
 gp_precision_matrix(gp_env *env, const gp_graph *graph)
 {
-	gp_csr	   *u = gp_walk_matrix(env, graph, 1.0, GP_DOUBLE);
-	gp_csr	   *diagonal = gp_csr_identity(env, u->rows, GP_DOUBLE);
+	gp_csr	   *off_diagonal = gp_graph_smooth(env, graph, 1.0, GP_DOUBLE);
+	gp_csr	   *diagonal = gp_csr_identity(env, off_diagonal->rows, GP_DOUBLE);
 
-	gp_csr_scale(u, 2.0);
 	gp_csr_scale(diagonal, 0.0);
-	gp_csr	   *s = gp_csr_add(env, u, diagonal);
+	gp_csr	   *s = gp_csr_add(env, off_diagonal, diagonal);
 	gp_csr_free(env, diagonal);
-	gp_csr_free(env, u);
+	gp_csr_free(env, off_diagonal);
 	return s;
 }
 

@@ -6,7 +6,7 @@
  * and an error where they do not fit.
  */
 #include "golden_laplacian.h"
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 #include "fit/fit_internal.h"
 #include "kernel/prepared.h"
 #include "test_env.h"

@@ -5,7 +5,7 @@
  * must be unbiased within three standard errors, and as close as they should be.
  */
 #include "golden_laplacian.h"
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

@@ -6,7 +6,6 @@
  * more than 0.  On a large graph some columns stand for all (Drineas, Kannan and Mahoney 2006).
  */
 #include "train/train.h"
-#include "graph/random_walks.h"
 
 /* directions more than components (Halko, Martinsson and Tropp 2011) */
 #define OVERSAMPLED 8
@@ -91,7 +90,7 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 
 /* ---- random walks ---- */
 
-/* Some columns of the matrix; s is half of S = D^-1/2 W D^-1/2. */
+/* Some columns of the matrix; s is S = D^-1/2 W D^-1/2. */
 static void
 walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double *root,
 			 double volume, gp_matrix out)
@@ -115,7 +114,7 @@ walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double 
 	{
 		gp_matrix	old = v;
 
-		dev->spmm(dev, 2.0, s, v, 0.0, next);
+		dev->spmm(dev, 1.0, s, v, 0.0, next);
 		dev->axpby(dev, 1.0, next, 1.0, sum);
 		v = next;
 		next = old;
@@ -160,7 +159,7 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 
 		node[k] = (int32_t) gp_min64((int64_t) (at * (double) n / (double) m), n - 1);
 	}
-	gp_csr	   *s = gp_walk_matrix(env, graph, 1.0, GP_FLOAT);
+	gp_csr	   *s = gp_graph_smooth(env, graph, 1.0, GP_FLOAT);
 	/* the degrees' inverse roots, and the sum of degrees, the volume */
 	gp_csr	   *w = gp_graph_symmetric(env, graph);
 	double	   *root = gp_csr_row_sums(env, w);

@@ -2,7 +2,7 @@
  * gckm_fit.c - the graph convolutional kernel machine: its layers in a row, and its fit.
  */
 #include "gckm.h"
-#include "graph/random_walks.h"
+#include "graph/laplacian.h"
 #include "regression/solution.h"
 
 #include <stdio.h>

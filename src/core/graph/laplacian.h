@@ -1,5 +1,6 @@
 /*
- * random_walks.h - Laplacian kernels of a graph: exact, or by random walks.
+ * laplacian.h - Laplacian kernels of a graph: exact (laplacian_root.c), or by random walks
+ * (random_walks.c).
  *
  * The d-regularised Laplacian kernel is K = (I + s2 L)^-d with L = I - S and
  * S = D^-1/2 G D^-1/2 (no self-loops; a directed graph is made symmetric as
@@ -7,8 +8,8 @@
  * (I - U)^(-d/2) = sum f_k U^k, f_k = Gamma(k + d/2) / (Gamma(d/2) k!), is what
  * walks estimate: K = E[F F2'] for independent copies F, F2.
  */
-#ifndef GP_RANDOM_WALKS_H
-#define GP_RANDOM_WALKS_H
+#ifndef GP_LAPLACIAN_H
+#define GP_LAPLACIAN_H
 
 #include "device/device.h"
 #include "graph.h"
@@ -39,8 +40,12 @@ typedef struct gp_laplacian
 	int64_t		dims;			/* columns; 0 = one for each node */
 } gp_laplacian;
 
-/* U = s2 / (1 + s2) D^-1/2 G D^-1/2. */
-extern gp_csr *gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type);
+/* The factor of S in U. */
+static inline double
+gp_laplacian_share(double sigma2)
+{
+	return sigma2 / (1.0 + sigma2);
+}
 
 /*
  * The factor F of one copy, (1 + s2)^(-d/2) (f_0 I + U F~): the first step is
@@ -72,4 +77,4 @@ extern gp_features *gp_laplacian_features(gp_device *dev, const gp_graph *graph,
 										  const gp_laplacian *kernel, uint64_t seed, gp_type type,
 										  size_t limit);
 
-#endif							/* GP_RANDOM_WALKS_H */
+#endif							/* GP_LAPLACIAN_H */
