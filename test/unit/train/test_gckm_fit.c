@@ -45,7 +45,7 @@ check_chain(gp_env *env, bool sum, bool own)
 	double	   *k;
 	char		name[100];
 
-	o.aggregate = sum ? GP_AGGREGATE_SUM : GP_AGGREGATE_SYM;
+	o.aggregate = sum ? GP_GCKM_SUM : GP_GCKM_SYM;
 	o.own = own;
 	for (int64_t t = 0; t < gp_csr_entries(op) && sum; t++)
 		((double *) op->value)[t] = 1.0;
