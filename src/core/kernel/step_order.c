@@ -39,24 +39,44 @@ gp_pass_value(gp_pass *pass, int step)
 	return --pass->uses[step] == 0 ? value : gp_copy(pass->ev->dev, value, value.type);
 }
 
+/* The value of a sum.  A chain is added to the other term. */
+static gp_matrix
+add_terms(gp_pass *pass, const gp_step *s)
+{
+	gp_device  *dev = pass->ev->dev;
+	const gp_step *other = &pass->ev->kernel->program->steps[s->arg1];
+	bool		turned = other->kind != GP_STEP_BIAS && gp_step_is_chain(pass->ev, s->arg0);
+	int			second = turned ? s->arg0 : s->arg1;
+	gp_matrix	k = gp_pass_value(pass, turned ? s->arg1 : s->arg0);
+
+	if (other->kind == GP_STEP_BIAS && pass->shifts)
+		dev->shift(dev, k, other->value);
+	else if (gp_step_is_chain(pass->ev, second) && pass->add_chain)
+		pass->add_chain(pass, second, k);
+	else
+	{
+		gp_matrix	value = gp_pass_value(pass, second);
+
+		dev->axpby(dev, 1.0, value, 1.0, k);
+		dev->destroy(dev, &value);
+	}
+	return k;
+}
+
 /* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
 static gp_matrix
 compute(gp_pass *pass, int step)
 {
 	gp_device  *dev = pass->ev->dev;
-	const gp_step *steps = pass->ev->kernel->program->steps;
-	const gp_step *s = &steps[step];
-	const gp_step *other = s->arg1 >= 0 ? &steps[s->arg1] : NULL;	/* the second term of a sum */
+	const gp_step *s = &pass->ev->kernel->program->steps[step];
 	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0};
 	double		scale;
-	/* A chain is added to the other term of a sum. */
-	bool		turned = other && other->kind != GP_STEP_BIAS &&
-		gp_step_is_chain(pass->ev, s->arg0);
-	int			second = turned ? s->arg0 : s->arg1;
 
 	if (s->kind == GP_STEP_OP)
 		return pass->gather(pass, s);
-	gp_matrix	k = gp_pass_value(pass, turned ? s->arg1 : s->arg0);
+	if (s->kind == GP_STEP_SUM)
+		return add_terms(pass, s);
+	gp_matrix	k = gp_pass_value(pass, s->arg0);
 	switch (s->kind)
 	{
 		case GP_STEP_SCALE:
@@ -83,19 +103,6 @@ compute(gp_pass *pass, int step)
 					dev->destroy(dev, &diag);
 			}
 			dev->axpby(dev, scale, k, 0.0, k);
-			break;
-		case GP_STEP_SUM:
-			if (other->kind == GP_STEP_BIAS && pass->shifts)
-				dev->shift(dev, k, other->value);
-			else if (gp_step_is_chain(pass->ev, second) && pass->add_chain)
-				pass->add_chain(pass, second, k);
-			else
-			{
-				gp_matrix	value = gp_pass_value(pass, second);
-
-				dev->axpby(dev, 1.0, value, 1.0, k);
-				dev->destroy(dev, &value);
-			}
 			break;
 		default:
 			assert(false);
