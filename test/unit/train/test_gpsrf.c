@@ -17,6 +17,7 @@ fit(gp_device *dev, const gp_problem *p, const gp_gpsrf *o)
 }
 
 #define MOST 40
+#define SEEDS 8
 
 static int32_t labelled[MOST];
 static int32_t label[MOST];
@@ -62,32 +63,37 @@ make_problem(gp_env *env, int n, bool sparse, gp_type type)
 	return p;
 }
 
-/* It learns what the features and the rings say, of labels that were held out, too. */
+/* It learns what the features and the rings say, of labels that were held out, too: the mean over seeds. */
 static void
 check_learns(gp_env *env, bool sparse, gp_type type)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 90, sparse, type);
 	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
-
-	p.seed = 1;
-	gp_posterior *out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	double		right = 0.0;
+	double		held_out = 0.0;
 	bool		sound = true;
 	char		name[120];
 
-	for (int i = 0; i < 90; i++)
+	for (p.seed = 0; p.seed < SEEDS; p.seed++)
 	{
-		double		sum = out->mean[2 * i] + out->mean[2 * i + 1];
+		gp_posterior *out = fit(dev, &p, &o);
 
-		right += (out->mean[2 * i + 1] > out->mean[2 * i]) == i % 2;
-		sound = sound && fabs(sum - 1.0) < 1e-9 && out->variance[i] >= 0.0;
+		for (int i = 0; i < 90; i++)
+		{
+			double		sum = out->mean[2 * i] + out->mean[2 * i + 1];
+
+			right += (out->mean[2 * i + 1] > out->mean[2 * i]) == i % 2;
+			sound = sound && fabs(sum - 1.0) < 1e-9 && out->variance[i] >= 0.0;
+		}
+		held_out += out->metric[GP_METRIC_ACCURACY] / SEEDS;
+		sound = sound && isfinite(out->log_marginal_likelihood) && isnan(out->nugget) && out->loo.n == p.nlabelled;
+		gp_posterior_free(env, out);
 	}
 	snprintf(name, sizeof(name), "%s features, %s: accuracy %.3f, held out %.3f", sparse ? "sparse" : "dense",
-			 type == GP_FLOAT ? "float" : "double", right / 90.0, out->metric[GP_METRIC_ACCURACY]);
-	ok(right > 75.0 && out->metric[GP_METRIC_ACCURACY] > 0.7 && sound, name);
-	ok(isfinite(out->log_marginal_likelihood) && isnan(out->nugget) && out->loo.n == p.nlabelled,
-	   "the posterior has what its readers look for");
+			 type == GP_FLOAT ? "float" : "double", right / (90.0 * SEEDS), held_out);
+	ok(right > (sparse ? 0.85 : 0.95) * 90.0 * SEEDS && held_out > (sparse ? 0.65 : 0.8), name);
+	ok(sound, "each posterior has what its readers look for");
 }
 
 /* The same bits with any number of threads and any panels of the device. */
@@ -116,18 +122,38 @@ check_bits(gp_env *env, bool sparse)
 	ok(same, sparse ? "the same bits, sparse features" : "the same bits, dense features");
 }
 
-/* A fit takes what its plan says. */
+/* Adds links between the labelled nodes and 800 others, 34 of each of these, which the others lack. */
 static void
-check_plan(int n, bool sparse, const char *text)
+add_crowd(gp_env *env, gp_problem *p)
+{
+	gp_edges   *edges = gp_edges_create(env, p->graph->nodes, false, false);
+	uint64_t	state = 6;
+
+	for (int k = 0; k < 86000; k++)
+	{
+		int32_t		from = k < 6000 ? labelled[k % p->nlabelled] : 1 + 5 * (int32_t) draw_below(&state, 800);
+		int32_t		to = 1 + 5 * (int32_t) draw_below(&state, 800);
+
+		if (from != to)
+			gp_edges_add(edges, 1, &from, &to, NULL);
+	}
+	p->graph = gp_graph_build(edges);
+}
+
+/* A fit takes what its plan says; where only some nodes have many neighbours, no more. */
+static void
+check_plan(int n, bool sparse, bool crowd, const char *text)
 {
 	gp_env	   *env = test_env();
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, n, sparse, GP_FLOAT);
 	gp_gpsrf	o = parse_gpsrf(env, text);
-	gp_plan		plan = gp_method_plan(dev, &gp_method_gpsrf, &p, &o);
 	double		ratio;
 	char		name[160];
 
+	if (crowd)
+		add_crowd(env, &p);
+	gp_plan		plan = gp_method_plan(dev, &gp_method_gpsrf, &p, &o);
 	env->peak = env->used;
 	gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ratio = plan.bytes / (double) env->peak;
@@ -225,9 +251,10 @@ main(void)
 	in_env(check_learns(env, false, GP_DOUBLE));
 	in_env(check_bits(env, true));
 	in_env(check_bits(env, false));
-	check_plan(300, true, "gpsrf(steps=2)");
-	check_plan(300, false, "gpsrf(steps=2, features=100)");
-	check_plan(5000, true, "gpsrf(steps=2, features=200)");
+	check_plan(300, true, false, "gpsrf(steps=2)");
+	check_plan(300, false, false, "gpsrf(steps=2, features=100)");
+	check_plan(5000, true, false, "gpsrf(steps=2, features=200)");
+	check_plan(5000, true, true, "gpsrf(steps=2, features=100)");
 	in_env(check_refused(env));
 	in_env(check_structure(env));
 	in_env(check_values(env, GP_FLOAT));

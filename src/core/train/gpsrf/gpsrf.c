@@ -58,6 +58,7 @@ typedef struct learner
 	gp_csr	   *transposed[3];	/* and their transposes */
 	int32_t    *needed[2];		/* nodes before each sum */
 	int32_t    *number;			/* of a node among these */
+	void	   *spare;			/* of a plan: what other batches take in addition */
 	int64_t		nlearnt;		/* labels that are learnt from */
 	int32_t    *learnt;			/* their nodes, ascending */
 	int32_t    *place;			/* of each node among the labels; -1: not learnt from */
@@ -156,8 +157,33 @@ free_parts(learner *l)
 		gp_csr_free(l->env, l->part[k]);
 	for (int k = 0; k < 3; k++)
 		gp_csr_free(l->env, l->transposed[k]);
+	gp_free(l->env, l->spare);
 	l->some.csr = l->part[0] = l->part[1] = NULL;
+	l->spare = NULL;
 	memset(l->transposed, 0, sizeof(l->transposed));
+}
+
+/* A plan does not know the batches: some may need all of the sums and the features. */
+static void
+plan_whole(learner *l)
+{
+	const gp_csr *whole[] = {l->average, l->average, l->x->csr};
+	const gp_csr *part[] = {l->part[0], l->part[1], l->some.csr};
+	int64_t		bytes = 0;
+
+	for (int k = 0; k < 3; k++)
+		if (part[k])
+		{
+			int64_t		entry = (int64_t) (sizeof(int32_t) + gp_type_size(part[k]->type));
+			int64_t		more = gp_csr_entries(whole[k]) - gp_csr_entries(part[k]);
+			int64_t		cols = whole[k]->cols - part[k]->cols;
+
+			bytes += 2 * more * entry + cols * (int64_t) sizeof(int64_t);
+			/* The rows of the last sum are those of the batch. */
+			if (k != 1)
+				bytes += (whole[k]->rows - part[k]->rows) * (int64_t) sizeof(int64_t);
+		}
+	l->spare = gp_alloc_figures(l->env, bytes, 1);
 }
 
 /* All nodes are computed. */
@@ -314,6 +340,7 @@ make_batch(learner *l, bool others)
 		for (int64_t k = 0; k < n; k++)
 			l->index[k] = (int32_t) (k * l->x->rows / n);
 		need_some(l, n);
+		plan_whole(l);
 		return nlabels;
 	}
 	nlabels = draw_some(&l->t, l->nlearnt, nlabels, DRAW_LABELS, label);
