@@ -45,10 +45,16 @@ open_to_plan(gp_device *dev, const gp_problem *problem, gp_eval *ev)
 bool
 gp_fit_has_factor(gp_device *dev, const gp_problem *problem)
 {
+	gp_problem	p = *problem;
+	gp_program	program = *problem->program;
 	gp_eval		ev;
 
-	open_to_plan(dev, problem, &ev);
-	bool		has = gp_nystrom_possible(&ev, problem->program->nsteps - 1);
+	/* Random walks that are not there yet take long, and their number changes no part. */
+	if (program.input.kind == GP_INPUT_LAPLACIAN)
+		program.input.p[GP_LAPLACIAN_WALKS] = 1.0;
+	p.program = &program;
+	open_to_plan(dev, &p, &ev);
+	bool		has = gp_nystrom_possible(&ev, program.nsteps - 1);
 	gp_eval_close(&ev);
 	return has;
 }
