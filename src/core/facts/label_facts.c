@@ -67,7 +67,10 @@ label_numbers(const gp_facts_target *target, const gp_facts_labels *labels, int6
 	}
 }
 
-/* When a label of this time is known: a row of just that time sees it, but none sees its own. */
+/*
+ * When a label of this time is known, for a scan, whose rows see what is visible strictly before:
+ * a tick before as_of + horizon, so that a row of just then sees it; but no row sees its own.
+ */
 static gp_time
 known_from(gp_time as_of, gp_time horizon)
 {

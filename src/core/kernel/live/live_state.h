@@ -12,6 +12,7 @@
 
 #include "kernel/kernel.h"
 
+/* These numbers are stored: none is used for another piece, and 8 is that of none. */
 typedef enum gp_piece_kind
 {
 	GP_PIECE_ANCHORS = 1,		/* the anchors' nodes: ints */
@@ -49,7 +50,7 @@ typedef enum gp_unit_pass
 typedef struct gp_piece
 {
 	int32_t		kind;
-	int32_t		site;			/* a step, or 0 */
+	int32_t		site;			/* a step; nsteps: behind the last one; 0: of no step */
 	int32_t		part;			/* of several pieces of one site */
 	int64_t		rows;
 	int64_t		cols;
