@@ -57,7 +57,7 @@ gp_limit(const gp_env *env)
 size_t
 gp_left(const gp_env *env)
 {
-	size_t		most = env->dry ? env->left : env->limit > 0 ? gp_limit(env) : SIZE_MAX;
+	size_t		most = env->dry ? env->host_left : env->limit > 0 ? gp_limit(env) : SIZE_MAX;
 
 	return most == SIZE_MAX ? most : most > env->used ? most - env->used : 0;
 }

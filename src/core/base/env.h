@@ -106,7 +106,7 @@ struct gp_env
 	size_t		used;			/* bytes held now, set by gp_alloc and gp_free */
 	size_t		peak;			/* the high-water mark of used */
 	size_t		limit;			/* refuse to hold more; 0 = no limit */
-	size_t		left;			/* of a dry run: what its host might hold more when it began */
+	size_t		host_left;		/* of a dry run: what its host might hold more when it began */
 	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this
 								 * one */
 

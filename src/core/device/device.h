@@ -48,7 +48,7 @@ typedef struct gp_device gp_device;
 
 struct gp_device
 {
-	const char *name;			/* "cpu" or "cuda" */
+	const char *name;			/* "cpu", "cuda", or "dry": it only accounts */
 	gp_env	   *env;
 	int			threads;
 	int64_t		row_block;		/* rows of a factor that evaluators take at once: enough to fill

@@ -279,7 +279,7 @@ open_dry(gp_device *like)
 
 	dry->host = like->env;
 	dry->env = gp_env_derive(like->env);
-	dry->env.left = gp_left(like->env);
+	dry->env.host_left = gp_left(like->env);
 	dry->env.dry = true;
 	dry->cpu.simd = gp_simd_choose();
 	dry->cpu.dev = gp_cpu_table;
