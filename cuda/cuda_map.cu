@@ -7,7 +7,7 @@
  * has four elements of a row where they lie right for being read at once.  Elements
  * of which row and column are one node are set after it.
  */
-#include "cuda_stage_math.h"
+#include "cuda_map_math.h"
 
 /* What each row or column of a block contributes. */
 template <typename T>

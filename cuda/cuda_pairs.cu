@@ -5,7 +5,7 @@
  * pair of groups: their 32 x 32 covariances, the stages on them, and the weighted
  * sum.  A row's sums are then added in a fixed order.
  */
-#include "cuda_stage_math.h"
+#include "cuda_map_math.h"
 
 #define GROUP 32				/* neighbours */
 #define ACROSS 8				/* threads over the rows of a tile: each has GROUP / ACROSS elements */

@@ -1,12 +1,12 @@
 /*
- * cuda_stage_math.h - the pointwise steps of a kernel, for one covariance.
+ * cuda_map_math.h - the pointwise steps of a kernel, for one covariance.
  *
  * The arc-cosine map takes the arc and the sine from the same clamped cosine by
  * the CPU's polynomial, so that errors near its ends cancel (cpu_simd_kernels.h
  * has the formula).
  */
-#ifndef GP_CUDA_STAGE_MATH_H
-#define GP_CUDA_STAGE_MATH_H
+#ifndef GP_CUDA_MAP_MATH_H
+#define GP_CUDA_MAP_MATH_H
 
 #include <math.h>
 
@@ -201,4 +201,4 @@ gp_stage_value(const gp_stage_constants<T> &s, T k, gp_node_part<T> row, gp_node
 	return k;
 }
 
-#endif							/* GP_CUDA_STAGE_MATH_H */
+#endif							/* GP_CUDA_MAP_MATH_H */
