@@ -371,7 +371,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		gp_eval_fills(ev);
 	if (fills)
 		asked.strategy = GP_STRATEGY_NYSTROM;
-	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE &&
+	p->has_columns = gp_step_cheapness(ev, p->root) != GP_CHEAP_NONE &&
 		problem->program->power == 1.0 && !fills;
 	most_landmarks = gp_landmarks_automatic(ev, problem);
 

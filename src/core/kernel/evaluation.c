@@ -203,7 +203,7 @@ gp_eval_close(gp_eval *ev)
 	for (int k = 0; k < ev->kernel->nops; k++)
 		gp_csr_free(env, ev->kernel->op[k].csr);
 	gp_free_all(env, ev->kernel->linear, ev->kernel->op, ev->kernel->is_linear,
-				ev->kernel->is_chain, ev->kernel->has_lists, ev->kernel->reach);
+				ev->kernel->is_chain, ev->kernel->has_lists, ev->kernel->cheapness);
 	gp_features_free(env, ev->kernel->own_x);
 	if (!ev->kernel->lent_a)
 		gp_csr_free(env, ev->kernel->a);

@@ -23,12 +23,12 @@
 #define GP_ROW_BLOCK 1024		/* rows that are evaluated at once */
 
 /* What can be had cheaply of a step's covariance. */
-typedef enum gp_reach
+typedef enum gp_cheapness
 {
-	GP_REACH_PAIRS,				/* every entry: a chain */
-	GP_REACH_DIAGONAL,			/* the diagonal, by pairs of neighbours */
-	GP_REACH_NONE				/* only by the full recursion or a low-rank factor */
-} gp_reach;
+	GP_CHEAP_PAIRS,				/* every entry: a chain */
+	GP_CHEAP_DIAGONAL,			/* the diagonal, by pairs of neighbours */
+	GP_CHEAP_NONE				/* only by the full recursion or a low-rank factor */
+} gp_cheapness;
 
 /* What was prepared for a kernel on a graph; evaluations on several devices share it
  * (prepared.h). */
@@ -230,7 +230,7 @@ extern const gp_step_nature *gp_step_nature_of(const gp_step *s);
 /* Properties of a step (step_kinds.c). */
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);
-extern gp_reach gp_step_reach(const gp_eval *ev, int step);
+extern gp_cheapness gp_step_cheapness(const gp_eval *ev, int step);
 
 /* The largest power of A in an operator: how many hops it reaches. */
 extern int gp_operator_reach(const gp_operator *op);
@@ -344,7 +344,7 @@ extern void gp_chain_free(gp_eval *ev, gp_chain *chain);
 extern void gp_chain_block(gp_eval *ev, const gp_chain *chain, int64_t row0, int64_t rows,
 						   const int32_t *cols, gp_matrix right, gp_matrix out);
 
-/* The diagonal of a step whose reach is not NONE: n x 1 double, owned by the caller. */
+/* The diagonal of a step whose cheapness is not NONE: n x 1 double, owned by the caller. */
 extern gp_matrix gp_eval_diagonal(gp_eval *ev, int step);
 
 /* Columns cols of the exact kernel of a step: n x ncols, owned by the caller. */

@@ -75,7 +75,7 @@ struct gp_prepared
 	bool	   *is_linear;		/* for each step, found once */
 	bool	   *is_chain;
 	bool	   *has_lists;
-	gp_reach   *reach;
+	gp_cheapness *cheapness;
 	gp_known_linear *linear;	/* for each step */
 	int			nops;
 	gp_known_operator *op;		/* those that somebody asked about; there is room for one a step */

@@ -1,7 +1,7 @@
 /*
  * step_kinds.c - the kinds of steps, and what can be had cheaply of each step.
  *
- * The reach decides which evaluator can serve: pairs of a chain cost one dot
+ * The cheapness decides which evaluator can serve: pairs of a chain cost one dot
  * product each, the diagonal of S C S' over a chain C costs the pairs of
  * neighbours of each node, and anything deeper needs the full recursion.
  */
@@ -63,26 +63,26 @@ find_chain(const gp_prepared *kernel, int step)
 }
 
 /* What can be had cheaply of a step. */
-static gp_reach
-find_reach(gp_eval *ev, int step)
+static gp_cheapness
+find_cheapness(gp_eval *ev, int step)
 {
 	const gp_prepared *kernel = ev->kernel;
 	const gp_step *s = &kernel->program->steps[step];
 	const gp_step_nature *nature = gp_step_nature_of(s);
 	/* Two chains have no common factor: only their diagonals add up cheaply. */
-	gp_reach	reach = nature->arguments > 1 ? GP_REACH_DIAGONAL : GP_REACH_PAIRS;
+	gp_cheapness cheapness = nature->arguments > 1 ? GP_CHEAP_DIAGONAL : GP_CHEAP_PAIRS;
 
 	if (kernel->is_chain[step])
-		return GP_REACH_PAIRS;
+		return GP_CHEAP_PAIRS;
 	/* Pairs of rows are of one kind of columns: dense features would make the lists dense. */
 	if (nature->gathers)
 		return kernel->is_chain[s->arg0] && !gp_operator_is_global(s->op) &&
 			!(kernel->x->csr == NULL && kernel->has_lists[s->arg0]) &&
-			!gp_operator_fills(ev, s->op) ? GP_REACH_DIAGONAL : GP_REACH_NONE;
+			!gp_operator_fills(ev, s->op) ? GP_CHEAP_DIAGONAL : GP_CHEAP_NONE;
 	for (int k = 0; k < nature->arguments; k++)
-		if (kernel->reach[argument(s, k)] > reach)
-			reach = kernel->reach[argument(s, k)];
-	return reach;
+		if (kernel->cheapness[argument(s, k)] > cheapness)
+			cheapness = kernel->cheapness[argument(s, k)];
+	return cheapness;
 }
 
 void
@@ -96,7 +96,7 @@ gp_eval_learn_steps(gp_eval *ev)
 	ev->kernel->is_linear = gp_alloc_zero(ev->env, n, sizeof(bool));
 	ev->kernel->is_chain = gp_alloc_zero(ev->env, n, sizeof(bool));
 	ev->kernel->has_lists = gp_alloc_zero(ev->env, n, sizeof(bool));
-	ev->kernel->reach = gp_alloc_zero(ev->env, n, sizeof(gp_reach));
+	ev->kernel->cheapness = gp_alloc_zero(ev->env, n, sizeof(gp_cheapness));
 	for (int step = 0; step < n; step++)
 	{
 		ev->kernel->is_linear[step] = find_linear(ev->kernel, &ev->kernel->program->steps[step]);
@@ -108,7 +108,7 @@ gp_eval_learn_steps(gp_eval *ev)
 		for (int k = 0; k < gp_step_nature_of(s)->arguments; k++)
 			lists = lists || ev->kernel->has_lists[argument(s, k)];
 		ev->kernel->has_lists[step] = lists;
-		ev->kernel->reach[step] = find_reach(ev, step);
+		ev->kernel->cheapness[step] = find_cheapness(ev, step);
 	}
 }
 
@@ -124,8 +124,8 @@ gp_step_is_chain(const gp_eval *ev, int step)
 	return ev->kernel->is_chain[step];
 }
 
-gp_reach
-gp_step_reach(const gp_eval *ev, int step)
+gp_cheapness
+gp_step_cheapness(const gp_eval *ev, int step)
 {
-	return ev->kernel->reach[step];
+	return ev->kernel->cheapness[step];
 }

@@ -27,7 +27,7 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 					  q->state, gp_live_type(&r.f));
 	/* A fit has this of a kernel alone whose single columns can be evaluated. */
 	if ((r.f.exact ? r.f.by_columns : r.f.exact_diagonal) &&
-		gp_step_reach(&r.ev, r.ev.kernel->program->nsteps - 1) == GP_REACH_NONE)
+		gp_step_cheapness(&r.ev, r.ev.kernel->program->nsteps - 1) == GP_CHEAP_NONE)
 		gp_state_refuse(dev->env);
 	if (!r.f.exact)
 		gp_live_near(&r.ev);

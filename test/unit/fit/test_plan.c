@@ -137,7 +137,7 @@ try_way(gp_env *env, const gp_problem *p, way w, extremes *e, const char *name)
 	char		where[200];
 
 	gp_eval_open(&ev, dev, p->program, p->graph, p->features, 1, p->type);
-	if (gp_step_reach(&ev, p->program->nsteps - 1) != GP_REACH_NONE ||
+	if (gp_step_cheapness(&ev, p->program->nsteps - 1) != GP_CHEAP_NONE ||
 		w == WAY_FULL || w == WAY_LOWRANK)
 	{
 		double		plan = gp_eval_dry(&ev, run_trial, &t).bytes + (double) env->used;

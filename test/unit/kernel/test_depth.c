@@ -133,7 +133,7 @@ evaluate(depth_case *c, gp_env *env, const gp_problem *p)
 	test_state(env)->cancel = c->cancel;
 	count_end(c, env, test_catch(env, gp_eval_full(&ev, root)));
 	count_end(c, env, test_catch(env, gp_eval_nystrom(&ev, root, landmark, NLANDMARKS)));
-	if (gp_step_reach(&ev, root) == GP_REACH_NONE)
+	if (gp_step_cheapness(&ev, root) == GP_CHEAP_NONE)
 		return;
 	count_end(c, env, test_catch(env, gp_eval_diagonal(&ev, root)));
 	count_end(c, env, test_catch(env, gp_eval_columns(&ev, root, landmark, NLANDMARKS)));

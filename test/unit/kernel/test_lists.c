@@ -263,7 +263,7 @@ check_kernel(gp_env *env, const char *text, shape features, bool directed, bool 
 	ev.jitter = 1e-11;
 	reference(&w, &ev, program, k);
 	compare(dev, gp_eval_full(&ev, root), k[root][0], NULL, 1e-9, text, "the whole");
-	if (gp_step_reach(&ev, root) != GP_REACH_NONE)
+	if (gp_step_cheapness(&ev, root) != GP_CHEAP_NONE)
 	{
 		compare(dev, gp_eval_diagonal(&ev, root), k[root][0], NULL, 1e-9, text, "the diagonal");
 		compare(dev, gp_eval_columns(&ev, root, cols, 3), k[root][0], cols, 1e-9, text, "columns");
