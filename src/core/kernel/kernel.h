@@ -232,6 +232,18 @@ extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);
 extern gp_cheapness gp_step_cheapness(const gp_eval *ev, int step);
 
+/* ---- what a program reaches (step_kinds.c) ---- */
+
+/* The most operators A in a row that reach the value of a step. */
+extern int gp_program_hops(gp_env *env, const gp_program *program);
+
+/* How far from what is asked for rows of each step are needed: an operator's argument as much
+ * further as its power. */
+extern int *gp_step_hops(gp_env *env, const gp_program *program);
+
+/* Refuses a program whose rows cannot be evaluated by their neighbourhood. */
+extern void gp_program_check_live(gp_env *env, const gp_program *program);
+
 /* The largest power of A in an operator: how many hops it reaches. */
 extern int gp_operator_reach(const gp_operator *op);
 

@@ -1,5 +1,5 @@
 /*
- * step_kinds.c - the kinds of steps, and what can be had cheaply of each step.
+ * step_kinds.c - the kinds of steps, what can be had cheaply of each, and how far they reach.
  *
  * The cheapness decides which evaluator can serve: pairs of a chain cost one dot
  * product each, the diagonal of S C S' over a chain C costs the pairs of
@@ -128,4 +128,48 @@ gp_cheapness
 gp_step_cheapness(const gp_eval *ev, int step)
 {
 	return ev->kernel->cheapness[step];
+}
+
+int *
+gp_step_hops(gp_env *env, const gp_program *program)
+{
+	int		   *hop = gp_alloc_zero(env, program->nsteps, sizeof(int));
+
+	for (int i = program->nsteps - 1; i >= 0; i--)
+	{
+		const gp_step *s = &program->steps[i];
+		int			need = s->kind == GP_STEP_OP ? hop[i] + gp_operator_reach(s->op) : hop[i];
+
+		if (s->arg0 >= 0 && need > hop[s->arg0])
+			hop[s->arg0] = need;
+		if (s->arg1 >= 0 && need > hop[s->arg1])
+			hop[s->arg1] = need;
+	}
+	return hop;
+}
+
+int
+gp_program_hops(gp_env *env, const gp_program *program)
+{
+	int		   *hop = gp_step_hops(env, program);
+	int			most = 0;
+
+	for (int i = 0; i < program->nsteps; i++)
+		most = hop[i] > most ? hop[i] : most;
+	gp_free(env, hop);
+	return most;
+}
+
+void
+gp_program_check_live(gp_env *env, const gp_program *program)
+{
+	const char *what = program->input.kind == GP_INPUT_LAPLACIAN ? "a Laplacian input" : NULL;
+
+	for (int i = 0; i < program->nsteps && what == NULL; i++)
+		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
+			what = "P(a)";
+	if (what)
+		gp_raise(env, GP_ERR_UNSUPPORTED,
+				 "Fit without live, or by a kernel of neighbours such as gcn, sage or gin.",
+				 "a kernel with %s has no live state: it reaches every node", what);
 }

@@ -1,7 +1,6 @@
 /*
  * targets.c - the targets of a regression.
  */
-#include "kernel/live/live_state.h"
 #include "solution.h"
 
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */

@@ -204,14 +204,4 @@ extern bool gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double 
 /* The same from the mean variance, and notes it; refuses one that overflows. */
 extern double gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double mean);
 
-/* The most operators A in a row that reach the value of a step. */
-extern int gp_program_hops(gp_env *env, const gp_program *program);
-
-/* How far from what is asked for rows of each step are needed: an operator's argument as much
- * further as its power. */
-extern int *gp_step_hops(gp_env *env, const gp_program *program);
-
-/* Refuses a program whose rows cannot be evaluated by their neighbourhood. */
-extern void gp_program_check_live(gp_env *env, const gp_program *program);
-
 #endif							/* GP_LIVE_STATE_H */
