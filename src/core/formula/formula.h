@@ -83,10 +83,9 @@ typedef enum gp_step_kind
 	GP_STEP_OP,					/* S K(arg0) S'; S Q */
 	GP_STEP_RELU,				/* g(K(arg0)); C(:,a) C(a,a)^(-1/2) */
 	GP_STEP_UNIT,				/* K(arg0) over the mean of its diagonal */
-	GP_STEP_SUM					/* K(arg0) + K(arg1); [Q, Q'] */
+	GP_STEP_SUM,				/* K(arg0) + K(arg1); [Q, Q'] */
+	GP_STEP_KINDS				/* so many */
 } gp_step_kind;
-
-#define GP_STEP_KINDS (GP_STEP_SUM + 1)
 
 typedef struct gp_step
 {
