@@ -199,6 +199,17 @@ extern int32_t gp_task_columns_group_first(const gp_task_columns *columns, int32
 extern int32_t gp_task_columns_facts_first(const gp_task_columns *columns, int32_t facts,
 										   int32_t *width);
 
+/* Makes some columns 0 in all rows, so that a scale drops them. */
+extern void gp_task_columns_clear(gp_task_columns *columns, int32_t first, int32_t width);
+
+/* How many columns there are so far. */
+extern int32_t gp_task_columns_width(const gp_task_columns *columns);
+
+/* The median gap between the different times of one key; 0: no key has two. */
+extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
+
+/* ---- what columns tell of the labels by themselves (leakage.c) ---- */
+
 /*
  * How much of the labels, which the first rows have, some neighbouring columns tell alone by least
  * squares, each half of the rows fitted on the other: of values the share of their variance, or of
@@ -226,15 +237,6 @@ extern double gp_task_columns_relevance(gp_task_columns *columns, const gp_facts
  */
 extern bool gp_task_columns_stand_apart(gp_task_columns *columns, int64_t nlabelled,
 										const gp_timed *labelled, int32_t first, int32_t width);
-
-/* Makes some columns 0 in all rows, so that a scale drops them. */
-extern void gp_task_columns_clear(gp_task_columns *columns, int32_t first, int32_t width);
-
-/* How many columns there are so far. */
-extern int32_t gp_task_columns_width(const gp_task_columns *columns);
-
-/* The median gap between the different times of one key; 0: no key has two. */
-extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
 
 /* ---- scaling, weights, and the fit (column_scale.c, facts_fit.c) ---- */
 
