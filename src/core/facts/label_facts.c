@@ -112,7 +112,7 @@ labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_an
 {
 	int32_t		entities = labels->n > 0 ? labels->entity[labels->n - 1] + 1 : 0;
 	int64_t    *start = gp_alloc_zero(env, (int64_t) entities + 1, sizeof(int64_t));
-	gp_keyed_time *told;
+	gp_keyed_time *answer;
 
 	for (int64_t i = 0; i < labels->n; i++)
 		start[labels->entity[i] + 1]++;
@@ -121,7 +121,7 @@ labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_an
 	for (int64_t i = 0; i < n; i++)
 		if (answering[i].entity >= 0 && answering[i].entity < entities)
 			*known += start[answering[i].entity + 1] - start[answering[i].entity];
-	told = gp_alloc_array(env, *known, sizeof(gp_keyed_time));
+	answer = gp_alloc_array(env, *known, sizeof(gp_keyed_time));
 	*known = 0;
 	GP_EACH(env, i, n, i)
 	{
@@ -130,12 +130,12 @@ labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_an
 		if (a->entity < 0 || a->entity >= entities)
 			continue;
 		for (int64_t k = start[a->entity]; k < start[a->entity + 1]; k++)
-			told[(*known)++] = (gp_keyed_time) {a->key,
+			answer[(*known)++] = (gp_keyed_time) {a->key,
 				gp_max64(a->from, known_from(labels->as_of[k], labels->horizon)), k};
 	}
 	gp_free(env, start);
-	gp_sort_keyed(env, told, *known);
-	return told;
+	gp_sort_keyed(env, answer, *known);
+	return answer;
 }
 
 void
@@ -145,18 +145,18 @@ gp_scan_answers(gp_task_columns *columns, int32_t facts, const int32_t *key,
 {
 	gp_env	   *env = columns->env;
 	int64_t		known;
-	gp_keyed_time *told = labels_by_key(env, labels, n, answering, &known);
+	gp_keyed_time *answer = labels_by_key(env, labels, n, answering, &known);
 	gp_scan    *scan = gp_scan_open(columns, facts, key);
 
 	GP_EACH(env, i, known, i)
 	{
 		double		value[GP_ENCODED_HOT];
 
-		label_numbers(target, labels, told[i].row, value);
-		gp_scan_fact(scan, told[i].key, told[i].time, value);
+		label_numbers(target, labels, answer[i].row, value);
+		gp_scan_fact(scan, answer[i].key, answer[i].time, value);
 	}
 	gp_scan_close(scan);
-	gp_free(env, told);
+	gp_free(env, answer);
 }
 
 /* ---- whether labels reach the rows that are asked for ---- */

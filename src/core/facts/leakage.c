@@ -59,11 +59,26 @@ half_of(const looked *l, int64_t i)
 	return (int) (STRETCHES * i / l->n % 2);
 }
 
+/* Labels that some columns are fitted to. */
+typedef struct columns_fit
+{
+	gp_task_columns *columns;
+	looked		looked;
+	const gp_facts_labels *labels;
+	int32_t		first;			/* of the columns */
+	int32_t		width;
+	double	   *y;				/* of each row that is looked at */
+	double	   *fitted;
+} columns_fit;
+
 /* Least squares of targets on columns, about their means, fitted on one half for the other. */
 static void
-fit_half(gp_task_columns *f, const looked *l, int half, int32_t first, int32_t width,
-		 const double *y, double *fitted)
+fit_half(const columns_fit *t, int half)
 {
+	gp_task_columns *f = t->columns;
+	const looked *l = &t->looked;
+	int32_t		first = t->first;
+	int32_t		width = t->width;
 	double		gram[MOST_COLUMNS][MOST_COLUMNS] = {{0.0}};
 	double		mean[MOST_COLUMNS] = {0.0};
 	double		beta[MOST_COLUMNS] = {0.0};
@@ -81,7 +96,7 @@ fit_half(gp_task_columns *f, const looked *l, int half, int32_t first, int32_t w
 		for (int32_t c = 0; c < width && half_of(l, i) == half; c++)
 		{
 			x[c] = number_of(f, l->row[i], first + c) - mean[c];
-			beta[c] += x[c] * y[i];
+			beta[c] += x[c] * t->y[i];
 			for (int32_t d = 0; d <= c; d++)
 				gram[c][d] += x[c] * x[d];
 		}
@@ -97,19 +112,18 @@ fit_half(gp_task_columns *f, const looked *l, int half, int32_t first, int32_t w
 	{
 		if (half_of(l, i) == half)
 			continue;
-		fitted[i] = 0.0;
+		t->fitted[i] = 0.0;
 		for (int32_t c = 0; c < width; c++)
-			fitted[i] += (number_of(f, l->row[i], first + c) - mean[c]) * beta[c];
+			t->fitted[i] += (number_of(f, l->row[i], first + c) - mean[c]) * beta[c];
 	}
 }
 
 /* The targets of each half as the other predicts them. */
 static void
-cross_fit(gp_task_columns *f, const looked *l, int32_t first, int32_t width, const double *y,
-		  double *fitted)
+cross_fit(const columns_fit *t)
 {
-	fit_half(f, l, 0, first, width, y, fitted);
-	fit_half(f, l, 1, first, width, y, fitted);
+	fit_half(t, 0);
+	fit_half(t, 1);
 }
 
 /* A value, or the place of a class in their order; of it the logarithm, as columns have numbers. */
@@ -123,46 +137,47 @@ value_of(const gp_facts_labels *labels, int64_t row, bool logarithm)
 
 /* The share of the variance of values, or of their logarithms, that the columns explain. */
 static double
-told_of_values(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, bool logarithm,
-			   int32_t first, int32_t width, double *y, double *fitted)
+explained_of_values(const columns_fit *t, bool logarithm)
 {
+	const looked *l = &t->looked;
+	double	   *y = t->y;
 	double		mean = 0.0;
 	double		variance = 0.0;
 	double		error = 0.0;
 
 	for (int64_t i = 0; i < l->n; i++)
-		mean += value_of(labels, l->row[i], logarithm) / (double) l->n;
+		mean += value_of(t->labels, l->row[i], logarithm) / (double) l->n;
 	for (int64_t i = 0; i < l->n; i++)
-		y[i] = value_of(labels, l->row[i], logarithm) - mean;
-	cross_fit(f, l, first, width, y, fitted);
+		y[i] = value_of(t->labels, l->row[i], logarithm) - mean;
+	cross_fit(t);
 	for (int64_t i = 0; i < l->n; i++)
 	{
 		variance += y[i] * y[i];
-		error += (y[i] - fitted[i]) * (y[i] - fitted[i]);
+		error += (y[i] - t->fitted[i]) * (y[i] - t->fitted[i]);
 	}
 	return variance > 0.0 ? 1.0 - error / variance : 0.0;
 }
 
 /* The same of one class: twice the area under the curve, less one. */
 static double
-told_of_class(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, int32_t class,
-			  int32_t first, int32_t width, double *y, double *fitted, bool *is)
+explained_of_class(const columns_fit *t, int32_t class, bool *is)
 {
+	const looked *l = &t->looked;
 	double		members = 0.0;
 	double		area;
 	double		precision;
 
 	for (int64_t i = 0; i < l->n; i++)
 	{
-		is[i] = labels->label[l->row[i]] == class;
+		is[i] = t->labels->label[l->row[i]] == class;
 		members += is[i];
 	}
 	if (members < FEWEST_ROWS / 5 || (double) l->n - members < FEWEST_ROWS / 5)
 		return 0.0;
 	for (int64_t i = 0; i < l->n; i++)
-		y[i] = is[i] - members / (double) l->n;
-	cross_fit(f, l, first, width, y, fitted);
-	gp_ranking_metrics(f->env, l->n, fitted, is, &area, &precision);
+		t->y[i] = is[i] - members / (double) l->n;
+	cross_fit(t);
+	gp_ranking_metrics(t->columns->env, l->n, t->fitted, is, &area, &precision);
 	return 2.0 * area - 1.0;
 }
 
@@ -172,19 +187,20 @@ gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *label
 {
 	gp_env	   *env = f->env;
 	looked		l = rows_since(env, labels, since);
-	double	   *y = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(double));
-	double	   *fitted = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(double));
+	columns_fit t = {.columns = f, .looked = l, .labels = labels, .first = first, .width = width,
+		.y = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(double)),
+		.fitted = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(double))};
 	bool	   *is = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(bool));
-	double		told = 0.0;
+	double		share = 0.0;
 	bool		enough = l.n >= FEWEST_ROWS && width <= MOST_COLUMNS;
 
 	for (int k = 0; enough && k < 2 && (labels->label == NULL || labels->nclasses > 2); k++)
-		told = fmax(told, told_of_values(f, &l, labels, k == 1, first, width, y, fitted));
+		share = fmax(share, explained_of_values(&t, k == 1));
 	if (enough && labels->label)
 		for (int32_t c = labels->nclasses == 2; c < labels->nclasses && c < GP_ENCODED_HOT; c++)
-			told = fmax(told, told_of_class(f, &l, labels, c, first, width, y, fitted, is));
-	gp_free_all(env, is, fitted, y, l.row);
-	return told;
+			share = fmax(share, explained_of_class(&t, c, is));
+	gp_free_all(env, is, t.fitted, t.y, l.row);
+	return share;
 }
 
 /* ---- what the best of some columns tells ---- */
@@ -244,12 +260,12 @@ gp_task_columns_relevance(gp_task_columns *f, const gp_facts_labels *labels, int
 	for (int32_t c = 0; c < width; c++)
 	{
 		double		variance = m.xx[c] - m.x[c] * m.x[c] / n;
-		double		told = 0.0;
+		double		explained = 0.0;
 
 		for (int32_t k = 0; k < m.targets; k++)
-			told += pow(m.xy[k * width + c] - m.x[c] * m.y[k] / n, 2.0);
+			explained += pow(m.xy[k * width + c] - m.x[c] * m.y[k] / n, 2.0);
 		if (variance > 1e-9 * m.xx[c] && whole > 0.0)
-			most = fmax(most, told / (variance * whole));
+			most = fmax(most, explained / (variance * whole));
 	}
 	gp_free_all(env, m.x, l.row);
 	return fmax(most - 2.0 * log((double) width + 1.0) / n, 0.0);

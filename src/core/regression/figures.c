@@ -145,14 +145,14 @@ static double
 score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean)
 {
 	int64_t		n = 0;
-	int64_t		told = 0;
+	int64_t		counted = 0;
 	int32_t    *index = mean ? gp_loo_sample(env, t, t->m, &n) : NULL;
 	double		total = 0.0;
 
 	for (int64_t k = 0; k < n; k++)
 		if (!isnan(mean[(int64_t) index[k] * t->columns]))
-			index[told++] = index[k];
-	double		error = gp_loo_error(problem, t, mean, index, told, &total);
+			index[counted++] = index[k];
+	double		error = gp_loo_error(problem, t, mean, index, counted, &total);
 	if (problem->task == GP_TASK_CLASSES)
 	{
 		/*
@@ -163,19 +163,19 @@ score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 		double		yd = 0.0;
 		double		dd = 0.0;
 
-		for (int64_t k = 0; k < told; k++)
+		for (int64_t k = 0; k < counted; k++)
 			yd += t->share[problem->label[index[k]]] - 1.0 / t->columns;
 		for (int32_t c = 0; c < t->columns; c++)
 			dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
-		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * told) : total;
+		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * counted) : total;
 	}
 	else
 	{
 		double		sum = 0.0;
 
-		for (int64_t k = 0; k < told; k++)
+		for (int64_t k = 0; k < counted; k++)
 			sum += t->y[index[k]];
-		double		left = told > 0 ? total - sum * sum / (double) told : 0.0;
+		double		left = counted > 0 ? total - sum * sum / (double) counted : 0.0;
 
 		/* What is left of equal labels is rounding. */
 		total = left > 1e-12 * total ? left : 0.0;
@@ -357,41 +357,41 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 }
 
 void
-gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metric)
+gp_heldout_figures(gp_env *env, const gp_heldout_predictions *given, double *metric)
 {
-	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,
-		.label = told->label};
-	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
+	gp_problem	problem = {.task = given->label ? GP_TASK_CLASSES : GP_TASK_VALUES,
+		.label = given->label};
+	double	   *mean = given->label ? NULL : gp_alloc_array(env, given->n, sizeof(double));
 	/* Targets that nothing was fitted on: values less their mean. */
-	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ?
-		told->nclasses : 1,.unit = 1.0};
+	gp_targets	t = {.m = given->n,.ncounted = given->n,.columns = given->nclasses > 0 ?
+		given->nclasses : 1,.unit = 1.0};
 	t.counts = gp_alloc_array(env, t.m, sizeof(bool));
 	t.share = gp_alloc_zero(env, t.columns, sizeof(double));
 	t.y = gp_alloc_array(env, t.m, sizeof(double));
 	for (int64_t i = 0; i < t.m; i++)
 	{
 		t.counts[i] = true;
-		t.offset += told->label ? 0.0 : told->target[i] / (double) t.m;
-		if (told->label)
-			t.share[told->label[i]] += 1.0 / (double) t.m;
+		t.offset += given->label ? 0.0 : given->target[i] / (double) t.m;
+		if (given->label)
+			t.share[given->label[i]] += 1.0 / (double) t.m;
 	}
-	for (int64_t i = 0; i < t.m && told->label == NULL; i++)
+	for (int64_t i = 0; i < t.m && given->label == NULL; i++)
 	{
-		t.y[i] = told->target[i] - t.offset;
-		mean[i] = told->mean[i] - t.offset;
+		t.y[i] = given->target[i] - t.offset;
+		mean[i] = given->mean[i] - t.offset;
 	}
 	gp_posterior out = {.columns = t.columns,.loo = {
-			.mean = told->label ? (double *) told->mean : mean,
-			.variance = (double *) told->variance
+			.mean = given->label ? (double *) given->mean : mean,
+			.variance = (double *) given->variance
 	}};
 
-	if (told->label)
-		out.calibrator = *told->calibrator;
+	if (given->label)
+		out.calibrator = *given->calibrator;
 	for (int i = 0; i < GP_METRICS; i++)
 		out.metric[i] = NAN;
-	if (told->n > 0 && told->label)
+	if (given->n > 0 && given->label)
 		class_metrics(env, &problem, &t, &out);
-	else if (told->n > 0)
+	else if (given->n > 0)
 		value_metrics(env, &problem, &t, &out);
 	memcpy(metric, out.metric, sizeof(out.metric));
 	gp_targets_free(env, &t);

@@ -163,6 +163,6 @@ typedef struct gp_heldout_predictions
 } gp_heldout_predictions;
 
 /* The figures of these labels alone (GP_METRICS of them). */
-extern void gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metric);
+extern void gp_heldout_figures(gp_env *env, const gp_heldout_predictions *given, double *metric);
 
 #endif							/* GP_REGRESSION_H */

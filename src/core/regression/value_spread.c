@@ -16,11 +16,11 @@
 #define LEAST_SIZE 0.02			/* of an error, relative to the largest */
 
 /* The prediction of a label without itself, and its squared error over its variance. */
-typedef struct told_label
+typedef struct predicted_label
 {
-	double		told;
+	double		predicted;
 	double		square;
-} told_label;
+} predicted_label;
 
 double
 gp_spread_at(const gp_spread *s, double value)
@@ -43,7 +43,7 @@ gp_spread_at(const gp_spread *s, double value)
  * those of one prediction stay together; 1 on average over the labels.
  */
 static gp_spread
-fit_spread(told_label *label, int64_t m)
+fit_spread(predicted_label *label, int64_t m)
 {
 	gp_spread	s = {0};
 	int64_t		bins = gp_min64(GP_SPREAD_KNOTS, m / LABELS_A_KNOT);
@@ -55,20 +55,20 @@ fit_spread(told_label *label, int64_t m)
 	{
 		int64_t		first = end;
 		double		sum = 0.0;
-		double		told = 0.0;
+		double		predicted = 0.0;
 
 		for (end = gp_max64(first, (k + 1) * m / bins);
-			 end > first && end < m && label[end].told == label[end - 1].told;)
+			 end > first && end < m && label[end].predicted == label[end - 1].predicted;)
 			end++;
 		for (int64_t i = first; i < end; i++)
 		{
-			told += label[i].told;
+			predicted += label[i].predicted;
 			sum += label[i].square;
 		}
 		if (end == first)
 			continue;
 		whole += sum / (double) m;
-		s.knot[s.n][0] = told / (double) (end - first);
+		s.knot[s.n][0] = predicted / (double) (end - first);
 		s.knot[s.n][1] = sqrt(sum / (double) (end - first));
 		largest = fmax(largest, s.knot[s.n++][1]);
 	}
@@ -88,17 +88,17 @@ gp_solution_spread(gp_env *env, const gp_problem *problem, const gp_targets *tar
 	if (problem->task != GP_TASK_VALUES || targets->flat || env->dry)
 		return;
 	double		least = (targets->least - targets->offset) / targets->unit;
-	told_label *label = gp_alloc_array(env, m, sizeof(told_label));
+	predicted_label *label = gp_alloc_array(env, m, sizeof(predicted_label));
 	double	   *far = gp_alloc_array(env, m, sizeof(double));
 
 	for (int64_t i = 0; i < m; i++)
 	{
-		double		told = fmax(solution->loo_mean[i], least);
+		double		predicted = fmax(solution->loo_mean[i], least);
 
-		far[i] = fabs(targets->y[i] - told) / sqrt(fmax(solution->loo_variance[i], DBL_MIN));
-		label[i] = (told_label) {gp_target_value(targets, told), far[i] * far[i]};
+		far[i] = fabs(targets->y[i] - predicted) / sqrt(fmax(solution->loo_variance[i], DBL_MIN));
+		label[i] = (predicted_label) {gp_target_value(targets, predicted), far[i] * far[i]};
 	}
-	gp_sort(env, label, m, sizeof(told_label), gp_compare_double, NULL);
+	gp_sort(env, label, m, sizeof(predicted_label), gp_compare_double, NULL);
 	solution->spread = fit_spread(label, m);
 	for (int64_t i = 0; i < m; i++)
 	{
