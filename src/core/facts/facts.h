@@ -208,7 +208,7 @@ extern int32_t gp_task_columns_width(const gp_task_columns *columns);
 /* The median gap between the different times of one key; 0: no key has two. */
 extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
 
-/* ---- what columns tell of the labels by themselves (leakage.c) ---- */
+/* ---- how much of the labels some columns explain (leakage.c) ---- */
 
 /*
  * How much of the labels, which the first rows have, some neighbouring columns tell alone by least

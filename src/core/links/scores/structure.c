@@ -80,7 +80,8 @@ compute_structure(gp_link_context *f, const gp_link_block *block, const gp_link_
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
 	}
-	f->dev->pair_paths(f->dev, f->weights, f->middle, block->n, source, block->dst, cut, two, three);
+	f->dev->pair_paths(f->dev, f->weights, f->middle, block->n, source, block->dst, cut, two,
+					   three);
 	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 	{
 		double		lost = cut && cut[e] ? 1.0 : 0.0;	/* of each end's degree */
