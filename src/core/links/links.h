@@ -299,7 +299,7 @@ extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const
  * Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not
  * on a card.
  */
-extern void gp_links_share(gp_links *links, int threads);
+extern void gp_links_set_threads(gp_links *links, int threads);
 
 /*
  * Lets gp_links_best look at these nodes alone as other ends, whatever the candidates, and at all

@@ -43,7 +43,7 @@
 #define RECENT_GAMMA_WEIGHT 200.0	/* in place of GAMMA_WEIGHT and RIDGE there */
 #define RECENT_RIDGE 400.0
 #define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
-#define FEWEST_LABELS 100
+#define SAMPLE_LABELS 100		/* but at least so many labels */
 #define NEWTON_STEPS 50
 #define CG_STEPS 50
 #define HALVINGS 30
@@ -296,7 +296,7 @@ fit_delta(fitter *f, const gp_targets *targets, const gp_loo *loo, const int32_t
 {
 	double		best = INFINITY;
 	gp_calibrator at = *out;
-	double		smallness = fmax(gp_class_factor(targets, loo->mean, index, f->n) / SMALL, 1.0);
+	double		smallness = fmax(gp_class_rescaling(targets, loo->mean, index, f->n) / SMALL, 1.0);
 
 	*x = GAMMA_MIDDLE;
 	for (int k = 0; k < DELTAS; k++)
@@ -359,7 +359,7 @@ lean_to_recent(fitter *f, const gp_problem *problem, const gp_loo *loo, int32_t 
 static int64_t
 labels_looked_at(int32_t columns)
 {
-	return gp_max64(MOST_ENTRIES / columns, FEWEST_LABELS);
+	return gp_max64(MOST_ENTRIES / columns, SAMPLE_LABELS);
 }
 
 /*

@@ -64,7 +64,7 @@ sum_classes(const gp_targets *t, const double *mean, const int32_t *index, int64
 }
 
 double
-gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+gp_class_rescaling(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
 {
 	class_sums	s = sum_classes(t, mean, index, n);
 

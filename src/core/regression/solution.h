@@ -93,8 +93,8 @@ extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
  * nugget.c: the factor, a plain number, by which class scores (m x columns, as mean) come nearest
  * to one-hot classes by least squares; 0 where they say the opposite.
  */
-extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index,
-							  int64_t n);
+extern double gp_class_rescaling(const gp_targets *targets, const double *mean,
+								 const int32_t *index, int64_t n);
 
 /*
  * nugget.c: the labels that count, ascending; at most limit of them, evenly spread; owned by the

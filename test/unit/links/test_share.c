@@ -52,7 +52,7 @@ ask(gp_env *env, gp_links *l, int threads)
 
 	for (int32_t i = 0; i < NODES; i++)
 		node[i] = NODES - 1 - i;
-	gp_links_share(l, threads);
+	gp_links_set_threads(l, threads);
 	gp_links_best(l, NODES, node, 8, GP_CANDIDATES_AUTO, keep, r);
 	return r;
 }
@@ -77,7 +77,7 @@ check_threads(gp_env *env, bool features, gp_link_method method)
 	gp_link_kept by_two;
 
 	ok(same(one, ask(env, l, 5)), "the same bits at any number of threads");
-	gp_links_share(l, 2);
+	gp_links_set_threads(l, 2);
 	by_two = gp_links_keep(l, 4, 0.0);
 	ok(memcmp(kept.first, by_two.first, (NODES + 1) * sizeof(int64_t)) == 0 &&
 	   memcmp(kept.row, by_two.row, kept.first[NODES] * sizeof(gp_link_row)) == 0, "of what is kept, too");

@@ -9,7 +9,7 @@
 #define ONE_ERROR 1.0			/* by which a kernel has to be better */
 #define LAPLACIAN "laplacian"
 #define LINEAR "linear"			/* what anybody would try first, and the rest is held against */
-#define FEWEST_LABELS 30		/* by which candidates are told apart to the user */
+#define NOTICE_LABELS 30		/* by which candidates are told apart to the user */
 
 static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, LINEAR, NULL};
 static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, LINEAR, NULL};
@@ -208,7 +208,7 @@ gp_notice_choice(gp_env *env, const gp_candidate *candidates, int n, const gp_ca
 	const gp_candidate *last = &candidates[n - 1];
 	char		hint[300];
 
-	if (chosen->n < FEWEST_LABELS)
+	if (chosen->n < NOTICE_LABELS)
 		return;
 	snprintf(hint, sizeof(hint), "kernel => '%s' fits that one.", least->kernel);
 	if (chosen != least)

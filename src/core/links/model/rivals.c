@@ -5,7 +5,8 @@
  * for missing links asks of one node, and is answered from what lies around it.  So some hidden
  * links are ranked among other candidates of one of their ends: what two or three steps reach
  * (Li et al. 2023, "Evaluating graph neural networks for link prediction"), and random nodes
- * where these are too few.
+ * where these are too few.  The candidates are drawn at random; HeaRT's selection of the hardest
+ * by rank is another, which only test/bench/rank_links.py makes.
  */
 
 #include "links/links_internal.h"

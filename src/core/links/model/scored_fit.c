@@ -75,30 +75,30 @@ fill_fold(gp_link_scored_fit *r, int f)
 	gp_link_fold *fold = &r->fold[f];
 	gp_link_scored_pairs *s = &r->pairs[f];
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
-	int64_t		room = f < r->calibrated ?
+	int64_t		npairs = f < r->calibrated ?
 		gp_link_calibration_pairs_most(fold, r->calibration_nodes) : 0;
 	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
-	gp_link_pairs other = r->prepared.features ?
+	gp_link_pairs extra = r->prepared.features ?
 		more_random_pairs(env, graph, fold, seed, r->prepared.rules) :
 		gp_link_hop_negatives(env, graph, fold, seed, r->prepared.rules);
 
 	fold->rivals = gp_link_rivals_make(env, graph, fold, GP_LINK_RANKED / r->folds,
 									   r->problem->seed, &r->prepared);
-	room += fold->pairs.n + other.n + fold->rivals.pairs.n;
-	s->pairs = gp_link_pairs_create(env, room);
+	npairs += fold->pairs.n + extra.n + fold->rivals.pairs.n;
+	s->pairs = gp_link_pairs_create(env, npairs);
 	add_pairs(s, GP_SCORED_LINKS, &fold->pairs, 0, fold->links);
 	add_pairs(s, GP_SCORED_RANDOM, &fold->pairs, fold->links, fold->pairs.n - fold->links);
-	add_pairs(s, GP_SCORED_OTHER, &other, 0, other.n);
+	add_pairs(s, GP_SCORED_EXTRA, &extra, 0, extra.n);
 	add_pairs(s, GP_SCORED_RIVALS, &fold->rivals.pairs, 0, fold->rivals.pairs.n);
-	while (s->pairs.n < room)
+	while (s->pairs.n < npairs)
 	{
 		uint64_t	draw = gp_hash(seed + (uint64_t) (s->pairs.n / GP_LINK_OTHERS));
 		int64_t		node = (int64_t) (draw % (uint64_t) graph->nodes);
 
 		gp_link_pairs_add(&s->pairs, (int32_t) node, (int32_t) ((node + 1) % graph->nodes));
 	}
-	s->first[GP_SCORED_KINDS] = room;
-	gp_link_pairs_free(env, &other);
+	s->first[GP_SCORED_KINDS] = npairs;
+	gp_link_pairs_free(env, &extra);
 }
 
 /* Finds the calibration pairs of a model: no code of a fold knows the hidden links. */
@@ -161,14 +161,14 @@ list_rows(gp_link_scored_fit *r)
 	{
 		const gp_link_scored_pairs *s = &r->pairs[f];
 		double		links = (double) s->first[GP_SCORED_RANDOM];
-		double		random = (double) (s->first[GP_SCORED_OTHER] - s->first[GP_SCORED_RANDOM]);
-		double		other = (double) (s->first[GP_SCORED_RIVALS] - s->first[GP_SCORED_OTHER]);
+		double		random = (double) (s->first[GP_SCORED_EXTRA] - s->first[GP_SCORED_RANDOM]);
+		double		other = (double) (s->first[GP_SCORED_RIVALS] - s->first[GP_SCORED_EXTRA]);
 		double		each = RANDOM_WEIGHT *
 			(r->prepared.features ? random / (random + other) : 1.0);
 		double		near = r->prepared.features ? each : NEAR_WEIGHT;
 		const double weight[] = {
 			[GP_SCORED_LINKS] = (each * random + near * other) / links,
-			[GP_SCORED_RANDOM] = each,[GP_SCORED_OTHER] = near
+			[GP_SCORED_RANDOM] = each,[GP_SCORED_EXTRA] = near
 		};
 
 		memcpy(r->score + r->first[f] * r->width, s->score,

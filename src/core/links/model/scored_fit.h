@@ -6,10 +6,11 @@
 
 #include "links/scores/scores.h"
 
-/* The pairs of a fold, kind after kind; it learns from those before the rivals. */
+/* The pairs of a fold, kind after kind; it learns from those before the rivals.  Extra ones are
+ * random where there are features, and near ones elsewhere. */
 typedef enum gp_link_scored_kind
 {
-	GP_SCORED_LINKS, GP_SCORED_RANDOM, GP_SCORED_OTHER, GP_SCORED_RIVALS, GP_SCORED_CALIBRATION,
+	GP_SCORED_LINKS, GP_SCORED_RANDOM, GP_SCORED_EXTRA, GP_SCORED_RIVALS, GP_SCORED_CALIBRATION,
 	GP_SCORED_KINDS, GP_SCORED_LABELLED = GP_SCORED_RIVALS
 } gp_link_scored_kind;
 

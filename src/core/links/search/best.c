@@ -360,7 +360,7 @@ search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candida
 }
 
 void
-gp_links_share(gp_links *l, int threads)
+gp_links_set_threads(gp_links *l, int threads)
 {
 	l->threads = threads;
 }
@@ -419,7 +419,7 @@ gp_link_model_keep(gp_device *dev, const gp_link_model *model, int threads, int6
 	if (dev->env->dry && one != dev)
 		dev->threads = 1;
 	gp_links   *l = gp_links_open(dev->env->dry ? dev : one, model);
-	gp_links_share(l, threads);
+	gp_links_set_threads(l, threads);
 	gp_link_kept kept = gp_links_keep(l, k, least);
 	gp_links_close(l);
 	dev->threads = all;

@@ -274,7 +274,7 @@ GNNGP_FUNCTION(gnngp_predict_links)
 		other = choose_nodes(&p, &among, &others);
 	if (!among.all && others == 0)
 		n = 0;
-	gp_links_share(p.open->links, gnngp_setting_threads());
+	gp_links_set_threads(p.open->links, gnngp_setting_threads());
 	if (other)
 		gp_links_among(p.open->links, others, other);
 	if (n > 0)
