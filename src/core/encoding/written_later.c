@@ -3,19 +3,26 @@
  */
 #include "encoding_internal.h"
 
-#define LATER 0.01				/* share of times later than their row's */
-#define FILLED_MOST 0.2			/* a column is filled in later if at most so much of it is NULL, */
-#define FILLED_NEWEST 0.6		/* and so much of the newest rows, of a number equal to its NULLs */
-#define FILLED_FEWEST 20		/* NULLs that say so */
-#define NEW_ROWS 20				/* newest rows: values that are written again later have */
-#define NEW_VALUES 2			/* up to so many of them */
-#define NEWEST_VALUE 0.8		/* so much of these, */
-#define NEW_VALUE 0.5			/* so much of these or of 40, 80, ... of the newest, */
-#define NEW_MOST 0.1			/* of up to this share of all rows, */
-#define OLD_VALUE 0.05			/* and at most so much */
-#define OLD_ROWS 0.8			/* of the oldest, that share of all; */
-#define OLD_CHANGE 0.4			/* stretches of these differ by at most so much of the change, */
-#define AT_ONCE 0.97			/* and it did not come to be the only value from one row on */
+#define LATER 0.01				/* least share of times that lie later than their row's */
+
+/* A column is filled in later if it has few NULLs, and most of them stand in its newest rows. */
+#define FILLED_MOST 0.2			/* largest share of NULLs in all rows */
+#define FILLED_NEWEST 0.6		/* least share in the newest rows, as many as there are NULLs */
+#define FILLED_FEWEST 20		/* NULLs that there must be */
+
+/*
+ * A column is rewritten if one or two values are those of the newest rows and hardly of old ones,
+ * and no stretch of old rows ever had values of its own as much.
+ */
+#define NEW_ROWS 20				/* newest rows, whose most frequent values are tried */
+#define NEW_VALUES 2			/* most values that are tried together */
+#define NEWEST_VALUE 0.8		/* least share of these that they have */
+#define NEW_VALUE 0.5			/* least share of the newest 20, or 40, or 80, ... rows */
+#define NEW_MOST 0.1			/* these are at most that share of all rows */
+#define OLD_VALUE 0.05			/* their largest share of the old rows */
+#define OLD_ROWS 0.8			/* the oldest rows, as a share of all */
+#define OLD_CHANGE 0.4			/* most that a stretch of old rows changed, as a share of it */
+#define AT_ONCE 0.97			/* of as many newest rows as hold them: they came for good */
 
 bool
 gp_hide_later(int64_t n, gp_kept_value *value)

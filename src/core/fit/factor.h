@@ -16,7 +16,7 @@ extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int6
 /* How many landmarks an automatic fit takes before twins are dropped. */
 extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
 
-/* landmarks.c: by degrees alone, ascending; preferred nodes come first (NULL: none is). */
+/* landmarks.c: by degrees, ascending; preferred nodes come first (NULL: none is). */
 extern int32_t *gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes,
 										const int32_t *degree, const bool *preferred,
 										int64_t count);

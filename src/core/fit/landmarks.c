@@ -8,8 +8,8 @@
  * compared take fewer.  Twins (same features, same neighbours) would make
  * the landmarks' covariance singular, so one of them is enough.
  *
- * Strategy sql takes landmarks by degree alone (gp_landmarks_of_degrees); tasks draw theirs from
- * the labelled rows (facts/facts_fit.c).
+ * Strategy sql takes nodes of highest degree, those that labels see first where they fit
+ * (gp_landmarks_of_degrees); tasks draw theirs from the labelled rows (facts/facts_fit.c).
  */
 #include "base/hash_table.h"
 #include "base/sort.h"
@@ -18,10 +18,10 @@
 #include "kernel/prepared.h"
 
 #define AUTOMATIC_WORK 2e12		/* nodes times the squared rank of a factor, at most */
-#define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
-#define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
-#define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
-#define COMPARED_LEAST 128		/* but so many */
+#define COMPARED_COUNT 600		/* landmarks of a kernel that is compared with others */
+#define COMPARED_SQUARES 6e9	/* more while landmarks^2 times nodes stays below */
+#define COMPARED_ENTRIES 3e7	/* fewer where landmarks times nodes would be above */
+#define COMPARED_LEAST 128		/* landmarks that it has in any case */
 
 /* True when an operator has a part that stays at the node: I, or P(a). */
 static bool

@@ -1,16 +1,8 @@
 /*
  * train.h - methods that learn their kernel from the graph and the features.
  *
- * GCKM, the graph convolutional kernel machine (Achten, Tonin, Cevher, Patrinos and
- * Suykens 2024): kernel principal components, aggregated over neighbours, of kernel
- * principal components, and on top of them a semi-supervised restricted kernel
- * machine.  All of it is in closed form, on landmarks, so that nothing has a
- * row and a column for every node.
- *
- *		A_1 = S X,  K_l = rbf(A_l),  H_l = leading eigenvectors of K_l, centred,
- *		A_(l+1) = S H_l,  K = rbf(H_L), or that times a kernel of the nodes' own features
- *
- * A method is a text of the kernel language: gckm(layers=2, own=true).
+ * A method is a text of the kernel language, such as gckm(layers=2, own=true).  Its options are
+ * here; how they are read, planned and run is the same for all (method.c, method_fit.c).
  */
 #ifndef GP_TRAIN_H
 #define GP_TRAIN_H
@@ -31,7 +23,15 @@ typedef enum gp_gckm_sum
 	GP_GCKM_SUM					/* I + G */
 } gp_gckm_sum;
 
-/* The options of GCKM. */
+/*
+ * The options of GCKM, the graph convolutional kernel machine (Achten, Tonin, Cevher, Patrinos and
+ * Suykens 2024): kernel principal components, aggregated over neighbours, of kernel principal
+ * components, and on top of them a semi-supervised restricted kernel machine.  All of it is in
+ * closed form, on landmarks, so that nothing has a row and a column for every node.
+ *
+ *		A_1 = S X,  K_l = rbf(A_l),  H_l = leading eigenvectors of K_l, centred,
+ *		A_(l+1) = S H_l,  K = rbf(H_L), or that times a kernel of the nodes' own features
+ */
 typedef struct gp_gckm
 {
 	int			layers;
@@ -69,8 +69,8 @@ typedef struct gp_gpsrf
 	int			features;		/* cosines */
 	int			units;			/* of a node's representation */
 	int			hidden;			/* of the layer before */
-	int			steps;			/* each with the weights, then with the frequencies; an eighth more
-								 * goes before */
+	int			steps;			/* each with the weights, then with the frequencies; before them
+								 * an eighth as many with the weights alone */
 	double		dropout;
 	double		tau;			/* nodes so sure of their class are learnt from, too */
 	double		decay;			/* of the network's weights */
@@ -114,8 +114,8 @@ extern char *gp_method_print(gp_env *env, const gp_method_text *m, const void *o
  * A method.  open makes what a run works with, in state bytes that are zero; run computes the
  * result on any device, also on one that only accounts, with what open made; describe names the
  * plan's landmarks and begins its reason.  use_less_memory, where there is one, lets further runs
- * do so for more time; false where they cannot.  hint is for a fit that is too large; what is what
- * it is called.
+ * do so for more time; false where they cannot.  Messages call a fit what; hint is for one that
+ * is too large.
  */
 typedef struct gp_method
 {
