@@ -4,6 +4,7 @@
 #include "numeric.h"
 
 #define LONG_ROW 64				/* rows of a few columns that are taken as one */
+#define USUAL_STEPS 4			/* of a whole solution, in a dry run */
 
 gp_long_dots
 gp_long_dots_open(gp_device *dev, int64_t rows)
@@ -109,6 +110,8 @@ gp_conjugate_solve(gp_conjugate *g, double close, int most)
 	bool		open = true;
 
 	gp_conjugate_begin(g);
+	if (g->dev->env->dry)
+		most = most < USUAL_STEPS ? most : USUAL_STEPS;
 	for (int k = 0; k < most && open && g->square > close * close * g->first; k++)
-		open = !isnan(gp_conjugate_step(g)) && !g->dev->env->dry;
+		open = !isnan(gp_conjugate_step(g));
 }

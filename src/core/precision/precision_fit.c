@@ -417,11 +417,13 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 	double		ym = 0.0;
 	double		mm = 0.0;
 
+	*total = 0.0;
+	if (f->env->dry)
+		return 0.0;
 	if (f->y == f->targets->y)
 		return gp_loo_error(f->problem, f->targets, f->loo, f->index, f->nindex, total);
 	/* Of a sketch: min over a of |y - a m|^2 = |y|^2 - (y'm)^2 / |m|^2 for its means m, for only
 	 * their order counts. */
-	*total = 0.0;
 	GP_EACH(f->env, k, f->nindex, k * f->columns)
 	{
 		for (int64_t e = (int64_t) f->index[k] * f->columns;
@@ -442,6 +444,6 @@ gp_precision_nugget_error(void *state, double nugget)
 	double		total;
 
 	gp_precision_solve_labels(f, nugget, gp_precision_compare_tolerance(f), NULL);
-	return f->env->dry ? 0.0 : gp_precision_loo_error(f, &total);
+	return gp_precision_loo_error(f, &total);
 }
 

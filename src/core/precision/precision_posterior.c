@@ -57,7 +57,7 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 	double		sigma2 = f->problem->program->input.p[GP_LAPLACIAN_SIGMA2];
 	int			d = (int) f->problem->program->input.p[GP_LAPLACIAN_D];
 
-	if (open && !f->env->dry)
+	if (open)
 	{
 		gp_prior_choice all = gp_precision_choose_on(f, plan);
 		gp_prior_score best = gp_prior_best(&all, nugget);
@@ -67,10 +67,10 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 		nugget = best.nugget;
 	}
 	gp_precision_set_targets(f, true);
-	if ((isnan(nugget) || (open && f->env->dry)) && f->krylov == NULL && !poor)
+	if (isnan(nugget) && f->krylov == NULL && !poor)
 		gp_precision_span(f, plan, sigma2, d);
 	gp_precision_set_prior(f, sigma2, d);
-	if (isnan(nugget) && f->krylov && !f->env->dry)
+	if (isnan(nugget) && f->krylov)
 		nugget = gp_precision_choose_nugget(f);
 	if (!f->env->dry && !(f->mean_diag >= SMALLEST_MEAN))
 		gp_raise(f->env, GP_ERR_RANGE, "Use a smaller sigma2 or d.",

@@ -10,7 +10,7 @@
 
 #include "numeric/numeric.h"
 
-#define USUAL_STEPS 10			/* of a dry run: what most solves take */
+#define USUAL_STEPS 5.0			/* that divide the error by e, in a dry run; half with a start */
 /* that are looked at where a start leaves hardly anything to gain */
 #define WARM_STEPS 3
 
@@ -326,6 +326,7 @@ gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double 
 {
 	gp_conjugate *g = &p->g;
 	bool		started = prepare(p, b, start);
+	double		usual = -log(tolerance) * (started ? 0.5 : 1.0) * USUAL_STEPS;
 	double	   *gained = gp_alloc_zero(p->env, most + 1, sizeof(double));
 
 	gp_conjugate_begin(g);
@@ -346,7 +347,7 @@ gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double 
 					 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
 					 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
 		gained[k] = gained[k - 1] + gain;
-		reached->error = p->env->dry ? k < USUAL_STEPS :
+		reached->error = p->env->dry ? k < usual :
 			fmax(error_left(gained, k, started ? WARM_STEPS : 1, energy), sqrt(g->square / first));
 	}
 	gp_free(p->env, gained);

@@ -54,6 +54,7 @@ static int64 told[SLOT_OBJECTIVE + 1];
 #define MOST_PARTS 32
 static int	parts;
 static double reached[MOST_PARTS];
+static bool last_begins;		/* the next plan is that of the last part */
 static TimestampTz parts_began;
 static int64 expected_end;
 
@@ -78,6 +79,7 @@ gnngp_progress_begin(const char *model)
 	told[SLOT_STARTED] = GetCurrentTimestamp();
 	told[SLOT_MAGIC] = MAGIC;
 	parts = 0;
+	last_begins = false;
 	expected_end = 0;
 	pgstat_progress_start_command(COMMAND, InvalidOid);
 	report();
@@ -111,8 +113,19 @@ expect_end(double seconds)
 void
 gnngp_progress_expect(const gp_device *device, int n, const double *effort)
 {
-	if (!gnngp_progress_is_on() || parts > 0 || strcmp(device->name, "cpu") != 0)
+	if (!gnngp_progress_is_on() || strcmp(device->name, "cpu") != 0)
 		return;
+	if (parts > 0)
+	{
+		int			before = Max(parts - 1, 1);
+
+		if (!last_begins)
+			return;
+		reached[before] = reached[before - 1] + *effort;
+		parts = before + 1;
+		gnngp_progress_reach(before);
+		return;
+	}
 	parts = Min(n, MOST_PARTS);
 	for (int i = 0; i < parts; i++)
 		reached[i] = (i > 0 ? reached[i - 1] : 0.0) + effort[i];
@@ -132,6 +145,12 @@ gnngp_progress_reach(int n)
 
 	if (n < parts && reached[n - 1] > 0.0)
 		expect_end(elapsed * (reached[parts - 1] - reached[n - 1]) / reached[n - 1]);
+}
+
+void
+gnngp_progress_last(void)
+{
+	last_begins = true;
 }
 
 void

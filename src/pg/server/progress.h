@@ -28,11 +28,15 @@ extern void gnngp_progress_again(void);
 /*
  * Says how much each of n parts will compute on a device, as plans weigh it, before the first
  * begins: a NOTICE where that takes long.  Ignored where a report is off, or knows already.
+ * After gnngp_progress_last it is the plan of the last part, which replaces what was expected.
  */
 extern void gnngp_progress_expect(const gp_device *device, int n, const double *effort);
 
 /* So many of these parts are done: what is left will go on at their pace. */
 extern void gnngp_progress_reach(int n);
+
+/* The last part begins, which is then planned. */
+extern void gnngp_progress_last(void);
 
 /* Ends the report; every normal end of a command must. */
 extern void gnngp_progress_end(void);

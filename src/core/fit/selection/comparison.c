@@ -75,6 +75,34 @@ add_fit(gp_device *dev, gp_problem problem, double power, gp_forecast *out)
 	out->least = first ? plan.bytes : fmin(out->least, plan.bytes);
 }
 
+/*
+ * The effort of the fit in full that most likely follows: of the kernel whose comparison is the
+ * median, for some kernels take many times what most do; none after a first comparison that was a
+ * fit in full.
+ */
+static double
+likely_effort(gp_device *dev, gp_problem problem, const gp_candidate *c, int n)
+{
+	int			median = 0;
+
+	if (!gp_candidate_problem(dev, &problem, c).loo_only)
+		return 0.0;
+	for (int i = 0; i < n; i++)
+	{
+		int			before = 0;
+
+		for (int k = 0; k < n; k++)
+			before += c[k].plan.effort < c[i].plan.effort ||
+				(c[k].plan.effort == c[i].plan.effort && k < i);
+		if (before == n / 2)
+			median = i;
+	}
+	problem.program = c[median].program;
+	/* To plan random walks is to make them, which is most of such a fit. */
+	return problem.program->input.kind != GP_INPUT_LAPLACIAN ||
+		gp_precision_serves(dev->env, &problem) ? plan_of(dev, problem).effort : 0.0;
+}
+
 gp_forecast
 gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *candidates, int n)
 {
@@ -101,11 +129,11 @@ gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *cand
 				out.before.effort += c->plan.effort;
 			}
 		}
-		/* To plan random walks is to make them, which is most of such a fit. */
-		if (estimates || (i == 0 && c->program->input.kind != GP_INPUT_LAPLACIAN))
-			add_fit(dev, full, c->program->power, &out);
+		if (!estimates)
+			continue;
+		add_fit(dev, full, c->program->power, &out);
 		/* Conjugate gradients compare no powers. */
-		if (!estimates || !compared.loo_only || c->plan.nlandmarks == 0)
+		if (!compared.loo_only || c->plan.nlandmarks == 0)
 			continue;
 		if (gp_power_is_open(&full))
 			add_fit(dev, full, GP_POWER_TRIED, &out);
@@ -116,9 +144,8 @@ gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *cand
 			add_fit(dev, full, c->program->power, &out);
 		}
 	}
-	/* What would take longer is mostly fitted as it was compared. */
 	if (n > 1)
-		out.full.effort = fmin(out.full.effort, out.before.effort / 2.0);
+		out.full.effort = likely_effort(dev, *problem, candidates, n);
 	out.full.bytes = fmax(out.full.bytes, out.before.bytes);
 	out.least = fmax(out.least, out.before.bytes);
 	return out;

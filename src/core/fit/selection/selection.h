@@ -83,15 +83,16 @@ extern void gp_notice_choice(gp_env *env, const gp_candidate *candidates, int n,
 /* What a fit takes. */
 typedef struct gp_forecast
 {
-	gp_plan		full;			/* of the first candidate; its bytes are the most of all */
+	gp_plan		full;			/* of the first candidate; its bytes are the most of all, its effort
+								 * that of a likely one */
 	gp_count	before;			/* the comparisons of candidates, or of powers, together */
 	double		least;			/* bytes: with the fit in full that needs least */
 } gp_forecast;
 
 /*
  * Plans a fit of the best of n candidates, which get the plans of their comparisons, within what
- * the problem's estimate or the environment allows.  Without an estimate only the first is planned
- * in full.
+ * the problem's estimate or the environment allows.  Without an estimate only the effort of
+ * the fit in full is planned.
  */
 extern gp_forecast gp_candidates_plan(gp_device *dev, const gp_problem *problem,
 									  gp_candidate *candidates, int n);

@@ -284,6 +284,7 @@ fit_in_full(gp_env *env, const gp_problem *problem, bool has_rivals, gp_candidat
 	as_compared.nlandmarks = c->landmarks;
 	if (may_be_enough && is_compared_enough(env, &full.problem, &as_compared, c))
 		full.problem = as_compared;
+	gnngp_progress_last();
 	run_fit(env, &full, caught);
 	if (full.env && may_be_enough && full.posterior->plan.strategy == GP_STRATEGY_EXACT &&
 		c->loo_score > figures.loo_score && gp_candidate_is_better(c, &figures))
