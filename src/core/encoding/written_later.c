@@ -22,7 +22,7 @@
 #define OLD_VALUE 0.05			/* their largest share of the old rows */
 #define OLD_ROWS 0.8			/* the oldest rows, as a share of all */
 #define OLD_CHANGE 0.4			/* most that a stretch of old rows changed, as a share of it */
-#define AT_ONCE 0.97			/* of as many newest rows as hold them: they came for good */
+#define AT_ONCE 0.97			/* of the newest rows, when they came for good */
 
 bool
 gp_hide_later(int64_t n, gp_kept_value *value)
