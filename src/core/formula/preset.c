@@ -95,7 +95,7 @@ static const gp_preset presets[] = {
 	.own = {"sigma_self"}},
 	{.name = "hops",.text = "relu(unit(X0*W) + unit(A*X0*W) + unit(A^2*X0*W) + unit(A^3*X0*W) + b)*W, "
 	"norm=row, sigma_b=0.3"},
-	{.name = "field",.text = "unit(X0*W) + unit(P(alpha)*relu(N*W)*W), alpha=0.02",
+	{.name = "field",.text = "unit(X0*W) + unit(P(alpha)*relu(N*W)*W), alpha=0.01, norm=row",
 	.own = {"alpha"}},
 	{.name = "linear",.text = "unit(X0*W) + unit(A*X0*W) + b, norm=row, sigma_b=1"},
 	{.name = "gckm",.parameter = gckm},
