@@ -90,12 +90,12 @@ gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 void
 gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *out)
 {
-	double		number[4] = {out->calibrator.delta, out->calibrator.gamma,
-		out->calibrator.variance, out->calibrator.noise};
+	double		number[5] = {out->calibrator.delta, out->calibrator.gamma,
+		out->calibrator.slope, out->calibrator.variance, out->calibrator.noise};
 
 	if (out->state == NULL)
 		return;
-	gp_state_numbers(out->state, GP_PIECE_CALIBRATOR, 0, 0, number, 4, 1);
+	gp_state_numbers(out->state, GP_PIECE_CALIBRATOR, 0, 0, number, 5, 1);
 	if (out->calibrator.bias)
 		gp_state_numbers(out->state, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns,
 						1);

@@ -131,8 +131,8 @@ gp_live_calibrator(const gp_live_state *state)
 	const double *number = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 0)->dense;
 	const gp_piece *bias = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 1);
 
-	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.variance = number[2],
-							.noise = number[3],
+	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.slope = number[2],
+							.variance = number[3],.noise = number[4],
 							.bias = bias ? bias->dense : NULL};
 }
 

@@ -5,12 +5,13 @@
  * of its means makes sure ones too sure and leaves many unlikely classes too much.
  * So the logit of class c is
  *
- *		gamma (asinh(u mean_c / (2 delta)) + u mean_c / 4) + bias_c,  u = min(1, sqrt(v / own v))
+ *		gamma asinh(u mean_c / (2 delta)) + slope u mean_c + bias_c,  u = min(1, sqrt(v / own v))
  *
- * which for large means grows as their logarithm, and a little as they do.  delta, gamma and the
- * biases maximise the likelihood of the leave-one-out means:
+ * which for large means grows as their logarithm, and a little as they do.  delta, gamma, slope
+ * and the biases maximise the likelihood of the leave-one-out means:
  * delta over a grid with a weak preference for the middle, for a hundred labels
- * alone say little of it; then gamma and the biases together, these drawn to zero.
+ * alone say little of it, and with slope = gamma / 4; then gamma, slope and the biases together,
+ * slope drawn to gamma / 4 and the biases to zero.  Thousands of labels tell a slope of their own.
  * gamma has a weak preference as well, a gamma density: labels that are all found without
  * themselves would want it infinite, and leave no doubt about nodes of which they say little.
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
@@ -19,8 +20,8 @@
  * v is the mean over the labels of the leave-one-out variance, and own v the node's variance, each
  * with the noise.  Without u nodes in components without a label would be too sure.
  *
- * The last rows tell best what later rows are like.  So where labels have blocks of time, gamma and
- * the biases are fitted once more, to the last blocks, and drawn to what all blocks say.
+ * The last rows tell best what later rows are like.  So where labels have blocks of time, gamma,
+ * slope and the biases are fitted once more, to the last blocks, and drawn to what all blocks say.
  *
  * A label that is left out leaves its class one short of the others, which a node without a label
  * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
@@ -39,6 +40,7 @@
 /* means that should be more than so many times as large are small */
 #define SMALL 2.0
 #define RIDGE 30.0				/* the biases' precision */
+#define SLOPE_RIDGE (1.0 / 3.0)	/* the slope's, as a part of theirs */
 #define RECENT_BLOCKS 2			/* the last blocks */
 #define RECENT_GAMMA_WEIGHT 200.0	/* in place of GAMMA_WEIGHT and RIDGE there */
 #define RECENT_RIDGE 400.0
@@ -48,13 +50,13 @@
 #define CG_STEPS 50
 #define HALVINGS 30
 #define CLOSE 1e-10				/* a Newton decrement, relative to the loss, that ends the search */
-#define STRAIGHT 0.25			/* the weight of the means themselves in the logits */
+#define STRAIGHT 0.25			/* slope / gamma that few labels have */
+#define SHAPES 2				/* gamma, and slope less STRAIGHT gamma: what precedes the biases */
 
-/* The logit of a mean without gamma and bias. */
 static double
 curve(double mean, double delta)
 {
-	return asinh(0.5 * mean / delta) + STRAIGHT * mean;
+	return asinh(0.5 * mean / delta);
 }
 
 /* What the means of a node with this variance are multiplied by. */
@@ -68,7 +70,9 @@ sureness(const gp_calibrator *calibrator, double variance)
 double
 gp_logit(const gp_calibrator *calibrator, int32_t c, double mean, double variance)
 {
-	return calibrator->gamma * curve(sureness(calibrator, variance) * mean, calibrator->delta) +
+	double		m = sureness(calibrator, variance) * mean;
+
+	return calibrator->gamma * curve(m, calibrator->delta) + calibrator->slope * m +
 		(calibrator->bias ? calibrator->bias[c] : 0.0);
 }
 
@@ -91,12 +95,13 @@ typedef struct fitter
 	double		weight;
 	const int32_t *label;		/* n */
 	double	   *balance;		/* columns: what the own class's mean is multiplied by */
-	double	   *s;				/* n x columns: the curve at u mean */
-	double	   *p;				/* n x columns: probabilities at the last gamma and biases */
+	double	   *m;				/* n x columns: u mean */
+	double	   *s;				/* n x columns: the logit of gamma 1 at it, without bias */
+	double	   *p;				/* n x columns: probabilities at the last x */
 	double	   *unit;			/* 1 over the root of the Hessian's diagonal, and as much room */
 	double		gamma;			/* the last one */
-	/* what gamma and the biases are drawn to, and how strongly */
-	double	   *middle;			/* columns + 1 */
+	/* what x is drawn to, and how strongly */
+	double	   *middle;			/* columns + SHAPES */
 	double		gamma_weight;
 	double		ridge;
 } fitter;
@@ -110,14 +115,25 @@ set_delta(fitter *f, const gp_loo *loo, const int32_t *index, const gp_calibrato
 		double		u = sureness(out, loo->variance ? loo->variance[index[i]] : 0.0);
 
 		for (int32_t c = 0; c < f->columns; c++)
-			f->s[i * f->columns + c] = curve(u * row[c] * (c == f->label[i] && row[c] > 0.0 ?
-														   f->balance[c] : 1.0), out->delta);
+		{
+			double		m = u * row[c] * (c == f->label[i] && row[c] > 0.0 ? f->balance[c] : 1.0);
+
+			f->m[i * f->columns + c] = m;
+			f->s[i * f->columns + c] = curve(m, out->delta) + STRAIGHT * m;
+		}
 	}
 }
 
+/* How strongly the number c of x, which is not gamma, is drawn to its middle. */
+static double
+ridge_of(const fitter *f, int32_t c)
+{
+	return c < SHAPES ? f->ridge * SLOPE_RIDGE : f->ridge;
+}
+
 /*
- * The negative log likelihood at x = (gamma, biases) with the preferences, and its gradient
- * where that is asked for; leaves the probabilities in p.
+ * The negative log likelihood at x = (gamma, slope - STRAIGHT gamma, biases) with the
+ * preferences, and its gradient where that is asked for; leaves the probabilities in p.
  */
 static double
 loss_at(fitter *f, const double *x, double *gradient)
@@ -128,15 +144,16 @@ loss_at(fitter *f, const double *x, double *gradient)
 	double		loss = 0.0;
 
 	if (gradient)
-		memset(gradient, 0, sizeof(double) * (n + 1));
+		memset(gradient, 0, sizeof(double) * (n + SHAPES));
 	GP_EACH(f->env, i, f->n, i * n)
 	{
 		const double *s = f->s + i * n;
+		const double *m = f->m + i * n;
 		double	   *p = f->p + i * n;
 		int32_t		y = f->label[i];
 
 		for (int32_t c = 0; c < n; c++)
-			p[c] = x[0] * s[c] + x[c + 1];
+			p[c] = x[0] * s[c] + x[1] * m[c] + x[c + SHAPES];
 		gp_softmax_log(n, p, p, -1);
 		loss -= log(fmax(p[y], 1e-300));
 		for (int32_t c = 0; gradient && c < n; c++)
@@ -144,16 +161,17 @@ loss_at(fitter *f, const double *x, double *gradient)
 			double		r = p[c] - (c == y);
 
 			gradient[0] += r * s[c];
-			gradient[c + 1] += r;
+			gradient[1] += r * m[c];
+			gradient[c + SHAPES] += r;
 		}
 	}
 	f->gamma = x[0];
 	loss = f->weight * loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
-	for (int32_t c = 1; c <= n; c++)
-		loss += 0.5 * f->ridge * (x[c] - f->middle[c]) * (x[c] - f->middle[c]);
-	for (int32_t c = 0; gradient && c <= n; c++)
+	for (int32_t c = 1; c < n + SHAPES; c++)
+		loss += 0.5 * ridge_of(f, c) * (x[c] - f->middle[c]) * (x[c] - f->middle[c]);
+	for (int32_t c = 0; gradient && c < n + SHAPES; c++)
 		gradient[c] = f->weight * gradient[c] +
-			(c > 0 ? f->ridge * (x[c] - f->middle[c]) : slope);
+			(c > 0 ? ridge_of(f, c) * (x[c] - f->middle[c]) : slope);
 	return loss;
 }
 
@@ -163,26 +181,33 @@ hessian_times(fitter *f, const double *v, double *out)
 {
 	int32_t		n = f->columns;
 
-	memset(out, 0, sizeof(double) * (n + 1));
+	memset(out, 0, sizeof(double) * (n + SHAPES));
 	GP_EACH(f->env, i, f->n, i * n)
 	{
 		const double *s = f->s + i * n;
+		const double *m = f->m + i * n;
 		const double *p = f->p + i * n;
 		double		mean = 0.0;
+		double		of_m = 0.0;
 
-		for (int32_t c = 0; c < n; c++)
-			mean += p[c] * (v ? v[0] * s[c] + v[c + 1] : s[c]);
 		for (int32_t c = 0; c < n; c++)
 		{
-			double		r = p[c] * (v ? v[0] * s[c] + v[c + 1] - mean : s[c] - mean);
+			mean += p[c] * (v ? v[0] * s[c] + v[1] * m[c] + v[c + SHAPES] : s[c]);
+			of_m += v ? 0.0 : p[c] * m[c];
+		}
+		for (int32_t c = 0; c < n; c++)
+		{
+			double		r = p[c] *
+				(v ? v[0] * s[c] + v[1] * m[c] + v[c + SHAPES] - mean : s[c] - mean);
 
 			out[0] += r * s[c];
-			out[c + 1] += v ? r : p[c] * (1.0 - p[c]);
+			out[1] += v ? r * m[c] : p[c] * (m[c] - of_m) * m[c];
+			out[c + SHAPES] += v ? r : p[c] * (1.0 - p[c]);
 		}
 	}
-	for (int32_t c = 0; c <= n; c++)
-		out[c] = f->weight * out[c] + (c > 0 ? f->ridge : f->gamma_weight / (f->gamma * f->gamma)) *
-			(v ? v[c] : 1.0);
+	for (int32_t c = 0; c < n + SHAPES; c++)
+		out[c] = f->weight * out[c] +
+			(c > 0 ? ridge_of(f, c) : f->gamma_weight / (f->gamma * f->gamma)) * (v ? v[c] : 1.0);
 }
 
 /* The Hessian's product, scaled from both sides to a diagonal of ones. */
@@ -190,7 +215,7 @@ static void
 scaled_hessian_times(void *system, gp_matrix from, gp_matrix to)
 {
 	fitter	   *f = system;
-	int32_t		n = f->columns + 1;
+	int32_t		n = f->columns + SHAPES;
 	double	   *v = gp_download(f->dev, from);
 	double	   *out = f->unit + n;
 
@@ -207,7 +232,7 @@ scaled_hessian_times(void *system, gp_matrix from, gp_matrix to)
 static void
 newton_direction(fitter *f, const double *gradient, double *d)
 {
-	int32_t		n = f->columns + 1;
+	int32_t		n = f->columns + SHAPES;
 	gp_matrix	host = gp_matrix_wrap(d, n, 1, GP_DOUBLE);
 	gp_conjugate g = gp_conjugate_open(f->dev, n, 1, GP_DOUBLE, scaled_hessian_times, f);
 
@@ -235,7 +260,7 @@ static bool
 line_search(fitter *f, double *x, const double *d, const double *gradient, double loss,
 			double *trial)
 {
-	int32_t		n = f->columns + 1;
+	int32_t		n = f->columns + SHAPES;
 	double		slope = 0.0;
 	double		step = 1.0;
 
@@ -257,7 +282,7 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 }
 
 /*
- * The best gamma without biases, those of x being 0, by Newton's steps kept inside of a shrinking
+ * The best gamma alone, all else of x being 0, by Newton's steps kept inside of a shrinking
  * bracket; room has two vectors.
  */
 static double
@@ -266,7 +291,7 @@ fit_gamma(fitter *f, double *x, double *room, double *loss)
 	double		low = GAMMA_MIN;
 	double		high = GAMMA_MAX;
 	double	   *gradient = room;
-	double	   *curvature = room + f->columns + 1;
+	double	   *curvature = room + f->columns + SHAPES;
 
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
@@ -318,23 +343,23 @@ fit_delta(fitter *f, const gp_targets *targets, const gp_loo *loo, const int32_t
 	set_delta(f, loo, index, out);
 }
 
-/* Minimises the loss over gamma and the biases, from x: convex.  room has three vectors. */
+/* Minimises the loss over x: convex.  room has three vectors. */
 static void
 fit_all(fitter *f, double *x, double *room)
 {
-	double	   *d = room + f->columns + 1;
+	double	   *d = room + f->columns + SHAPES;
 
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
 		double		loss = loss_at(f, x, room);
 
 		newton_direction(f, room, d);
-		if (!line_search(f, x, d, room, loss, d + f->columns + 1))
+		if (!line_search(f, x, d, room, loss, d + f->columns + SHAPES))
 			break;
 	}
 }
 
-/* Fits gamma and the biases once more, to the last blocks of time. */
+/* Fits x once more, to the last blocks of time. */
 static void
 lean_to_recent(fitter *f, const gp_problem *problem, const gp_loo *loo, int32_t *index,
 			   int32_t *label, const gp_calibrator *out, double *x, double *room)
@@ -349,7 +374,7 @@ lean_to_recent(fitter *f, const gp_problem *problem, const gp_loo *loo, int32_t 
 		}
 	f->n = left;
 	set_delta(f, loo, index, out);
-	memcpy(f->middle, x, sizeof(double) * (f->columns + 1));
+	memcpy(f->middle, x, sizeof(double) * (f->columns + SHAPES));
 	f->gamma_weight = RECENT_GAMMA_WEIGHT;
 	f->ridge = RECENT_RIDGE;
 	fit_all(f, x, room);
@@ -386,8 +411,8 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 {
 	gp_env	   *env = dev->env;
 	int32_t		columns = targets->columns;
-	gp_calibrator out = {.delta = DELTA_MIDDLE,.gamma = GAMMA_MIDDLE,.variance = INFINITY,
-	.noise = noise};
+	gp_calibrator out = {.delta = DELTA_MIDDLE,.gamma = GAMMA_MIDDLE,
+	.slope = STRAIGHT * GAMMA_MIDDLE,.variance = INFINITY,.noise = noise};
 	fitter		f = {.dev = dev,.env = env,.columns = columns,.gamma_weight = GAMMA_WEIGHT,
 	.ridge = RIDGE};
 
@@ -415,11 +440,12 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 		sum += loo->variance[index[i]];
 	out.variance = loo->variance ? sum / (double) f.n : INFINITY;
 	f.balance = class_balance(env, problem, targets, loo->stratified);
-	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
+	f.s = gp_alloc_array(env, f.n * columns, 3 * sizeof(double));
 	f.p = f.s + f.n * columns;
-	double	   *x = gp_alloc_zero(env, columns + 1, sizeof(double));
+	f.m = f.p + f.n * columns;
 	/* gradient and direction, a trial, the Hessian's unit, and what is drawn to */
-	int32_t		n = columns + 1;
+	int32_t		n = columns + SHAPES;
+	double	   *x = gp_alloc_zero(env, n, sizeof(double));
 	double	   *room = gp_alloc_zero(env, n, 6 * sizeof(double));
 
 	f.unit = room + 3 * n;
@@ -432,7 +458,9 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 		lean_to_recent(&f, problem, loo, index, label, &out, x, room);
 	gp_free(env, room);
 	out.gamma = x[0];
-	memmove(x, x + 1, columns * sizeof(double));
+	/* Probabilities never fall where the means grow. */
+	out.slope = fmax(x[1] + STRAIGHT * x[0], 0.0);
+	memmove(x, x + SHAPES, columns * sizeof(double));
 	out.bias = x;
 	gp_free_all(env, f.s, f.balance, label, index);
 	return out;
@@ -446,5 +474,5 @@ gp_calibrator_bytes(const gp_problem *problem)
 	if (problem->task == GP_TASK_VALUES)
 		return 0.0;
 	labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
-	return labels * (16.0 * problem->nclasses + 8.0) + 112.0 * problem->nclasses + 4096.0;
+	return labels * (24.0 * problem->nclasses + 8.0) + 112.0 * problem->nclasses + 4096.0;
 }

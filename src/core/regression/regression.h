@@ -45,13 +45,14 @@ typedef struct gp_loo
 
 /*
  * From the means of a node's classes to probabilities: the logit of class c is
- * gamma (asinh(u mean_c / (2 delta)) + u mean_c / 4) + bias[c].  u is the root of variance + noise
+ * gamma asinh(u mean_c / (2 delta)) + slope u mean_c + bias[c].  u is the root of variance + noise
  * over the node's own, at most 1: less for a node of which the labels say less than of each other.
  */
 typedef struct gp_calibrator
 {
 	double		delta;			/* the means that count as small */
 	double		gamma;
+	double		slope;
 	double		variance;		/* the labels' mean variance without themselves; INFINITY: u is 1 */
 	double		noise;			/* variance of a label beside that */
 	double	   *bias;			/* of each class; NULL: all 0 */

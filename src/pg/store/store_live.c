@@ -178,7 +178,7 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;
-	(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 0, 4);
+	(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 0, 5);
 	(void) gp_state_need(live->env, live->state, GP_PIECE_SHARES, 0, 0, columns);
 	if (gp_state_find(live->state, GP_PIECE_CALIBRATOR, 0, 1))
 		(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 1, columns);

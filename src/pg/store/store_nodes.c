@@ -5,7 +5,7 @@
  * The count of a block is the number of classes.  Before its rows it has
  *
  *   shares      double for each class; only when HAS_SHARES
- *   calibrator  doubles: delta, gamma, variance, noise, then the bias of each class; classes only
+ *   calibrator  doubles: delta, gamma, slope, variance, noise, then each class's bias; classes only
  *
  * and a row has, behind its id, flags uint32, variance double, log partition or value
  * double, then for classes float4 scores and uint16 class numbers, best first, filled up
@@ -22,6 +22,8 @@
 #define HAS_SHARES 2			/* flags of a block */
 #define HAS_TARGETS 4
 
+#define CALIBRATOR_NUMBERS 5	/* beside the biases */
+
 #define AT_ROW_FLAGS AT_REST
 #define AT_VARIANCE (AT_REST + 4)
 #define AT_VALUE (AT_REST + 12)
@@ -33,7 +35,7 @@
 static size_t
 calibrator_bytes(int32 nclasses)
 {
-	return nclasses > 0 ? ((size_t) nclasses + 4) * sizeof(double) : 0;
+	return nclasses > 0 ? ((size_t) nclasses + CALIBRATOR_NUMBERS) * sizeof(double) : 0;
 }
 
 static size_t
@@ -185,9 +187,10 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	{
 		gnngp_put_float8(p, calibrator->delta);
 		gnngp_put_float8(p + sizeof(double), calibrator->gamma);
-		gnngp_put_float8(p + 2 * sizeof(double), calibrator->variance);
-		gnngp_put_float8(p + 3 * sizeof(double), calibrator->noise);
-		p += 4 * sizeof(double);
+		gnngp_put_float8(p + 2 * sizeof(double), calibrator->slope);
+		gnngp_put_float8(p + 3 * sizeof(double), calibrator->variance);
+		gnngp_put_float8(p + 4 * sizeof(double), calibrator->noise);
+		p += CALIBRATOR_NUMBERS * sizeof(double);
 	}
 	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
 		gnngp_put_float8(p, calibrator->bias ? calibrator->bias[c] : 0.0);
@@ -250,9 +253,10 @@ open_nodes(gnngp_block *block, uint32 count)
 		p = block->data + head;
 		block->calibrator.delta = gnngp_get_float8(p);
 		block->calibrator.gamma = gnngp_get_float8(p + sizeof(double));
-		block->calibrator.variance = gnngp_get_float8(p + 2 * sizeof(double));
-		block->calibrator.noise = gnngp_get_float8(p + 3 * sizeof(double));
-		block->biases = p + 4 * sizeof(double);
+		block->calibrator.slope = gnngp_get_float8(p + 2 * sizeof(double));
+		block->calibrator.variance = gnngp_get_float8(p + 3 * sizeof(double));
+		block->calibrator.noise = gnngp_get_float8(p + 4 * sizeof(double));
+		block->biases = p + CALIBRATOR_NUMBERS * sizeof(double);
 	}
 	head += calibrator_bytes(block->nclasses);
 	block->rows = block->data + head;

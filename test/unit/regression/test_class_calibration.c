@@ -82,6 +82,7 @@ plain_loss(const gp_calibrator *k, int n, const double *mean, const int32_t *lab
 		gp_probabilities(k, CLASSES, p, 0.0, p);
 		loss -= log(p[label[i]]);
 	}
+	loss += 5.0 * (k->slope - 0.25 * k->gamma) * (k->slope - 0.25 * k->gamma);
 	for (int c = 0; k->bias && c < CLASSES; c++)
 		loss += 15.0 * k->bias[c] * k->bias[c];
 	return loss;
@@ -94,7 +95,7 @@ plain_delta_loss(double delta, int n, const double *mean, const int32_t *label)
 	double		low = log(0.1);
 	double		high = log(400.0);
 	double		away = log(delta / 0.1) / 0.5;
-	gp_calibrator k = {delta / plain_smallness(n, mean, label), 0.0, 1.0, NOISE, NULL};
+	gp_calibrator k = {delta / plain_smallness(n, mean, label), 0.0, 0.0, 1.0, NOISE, NULL};
 
 	for (int step = 0; step < 60; step++)
 	{
@@ -102,14 +103,17 @@ plain_delta_loss(double delta, int n, const double *mean, const int32_t *label)
 		double		left;
 
 		k.gamma = exp(low + third);
+		k.slope = 0.25 * k.gamma;
 		left = plain_loss(&k, n, mean, label);
 		k.gamma = exp(high - third);
+		k.slope = 0.25 * k.gamma;
 		if (left < plain_loss(&k, n, mean, label))
 			high -= third;
 		else
 			low += third;
 	}
 	k.gamma = exp(low);
+	k.slope = 0.25 * k.gamma;
 	return plain_loss(&k, n, mean, label) + 0.5 * away * away;
 }
 
@@ -155,7 +159,7 @@ fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, double *m
 							 NULL);
 }
 
-/* No small change of gamma or of a bias makes the labels likelier. */
+/* No small change of gamma, the slope or a bias makes the labels likelier. */
 static void
 check_minimum(const gp_calibrator *found, int n, const double *mean, const int32_t *label)
 {
@@ -165,18 +169,21 @@ check_minimum(const gp_calibrator *found, int n, const double *mean, const int32
 	bool		lowest = true;
 
 	near.bias = bias;
-	for (int k = 0; k <= CLASSES; k++)
+	for (int k = 0; k <= CLASSES + 1; k++)
 		for (int sign = -1; sign <= 1; sign += 2)
 		{
 			memcpy(bias, found->bias, sizeof(bias));
 			near.gamma = found->gamma;
+			near.slope = found->slope;
 			if (k < CLASSES)
 				bias[k] += 0.02 * sign;
-			else
+			else if (k == CLASSES)
 				near.gamma *= 1.0 + 0.02 * sign;
+			else
+				near.slope += 0.005 * sign;
 			lowest = lowest && plain_loss(&near, n, mean, label) > least;
 		}
-	ok(lowest, "gamma and the biases are where the likelihood is largest");
+	ok(lowest, "gamma, the slope and the biases are where the likelihood is largest");
 }
 
 /* Labels drawn from a calibrator bring one back that says nearly the same. */
@@ -184,7 +191,7 @@ static void
 check_recovery(gp_env *env)
 {
 	double		bias[CLASSES] = {0.6, -0.4, 0.0, 0.3, -0.5};
-	gp_calibrator truth = {0.1, 2.5, 1.0, NOISE, bias};
+	gp_calibrator truth = {0.1, 2.5, 3.0, 1.0, NOISE, bias};
 	double	   *mean = gp_alloc_array(env, LABELS * CLASSES, sizeof(double));
 	int32_t    *label = gp_alloc_array(env, LABELS, sizeof(int32_t));
 	double		far = 0.0;
@@ -215,7 +222,8 @@ recent_loss(const gp_calibrator *k, const gp_calibrator *all, int first, const d
 			const int32_t *label)
 {
 	double		ratio = k->gamma / all->gamma;
-	double		loss = 200.0 * (ratio - 1.0 - log(ratio));
+	double		away = k->slope - 0.25 * k->gamma - all->slope + 0.25 * all->gamma;
+	double		loss = 200.0 * (ratio - 1.0 - log(ratio)) + 200.0 / 3.0 * away * away;
 	double		p[CLASSES];
 
 	for (int c = 0; c < CLASSES; c++)
@@ -233,12 +241,13 @@ static void
 check_recent(gp_env *env)
 {
 	double		bias[2][CLASSES] = {{0.6, -0.4, 0.0, 0.3, -0.5}, {-0.6, 0.8, 0.0, -0.3, 0.1}};
-	gp_calibrator truth = {0.1, 2.5, 1.0, NOISE, NULL};
+	gp_calibrator truth = {0.1, 2.5, 3.0, 1.0, NOISE, NULL};
 	double	   *mean = gp_alloc_array(env, LABELS * CLASSES, sizeof(double));
 	int32_t    *label = gp_alloc_array(env, LABELS, sizeof(int32_t));
 	int32_t    *later = gp_alloc_array(env, LABELS, sizeof(int32_t));
 	int32_t    *block = gp_alloc_array(env, LABELS, sizeof(int32_t));
 	int			first = LABELS / 10 * 8;
+	uint64_t	start = seed;
 	bool		lowest = true;
 	double		least;
 	gp_problem	problem;
@@ -249,6 +258,7 @@ check_recent(gp_env *env)
 	truth.bias = bias[0];
 	make_labels(&truth, mean, label);
 	truth.bias = bias[1];
+	seed = start;				/* the same means */
 	make_labels(&truth, mean, later);
 	memcpy(label + first, later + first, sizeof(int32_t) * (LABELS - first));
 	for (int i = 0; i < LABELS; i++)
@@ -260,7 +270,7 @@ check_recent(gp_env *env)
 	problem.nblocks = 10;
 	found = fit(env, &problem, &targets, mean);
 	least = recent_loss(&found, &all, first, mean, label);
-	for (int k = 0; k <= CLASSES; k++)
+	for (int k = 0; k <= CLASSES + 1; k++)
 		for (int sign = -1; sign <= 1; sign += 2)
 		{
 			gp_calibrator near = found;
@@ -268,8 +278,10 @@ check_recent(gp_env *env)
 			near.bias = memcpy(bias[0], found.bias, sizeof(bias[0]));
 			if (k < CLASSES)
 				near.bias[k] += 0.02 * sign;
-			else
+			else if (k == CLASSES)
 				near.gamma *= 1.0 + 0.02 * sign;
+			else
+				near.slope += 0.005 * sign;
 			lowest = lowest && recent_loss(&near, &all, first, mean, label) > least;
 		}
 	ok(lowest, "the last blocks of time are likeliest, near to what all blocks say");

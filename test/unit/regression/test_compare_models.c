@@ -27,7 +27,7 @@ check_classes(gp_env *env)
 	int32_t		node[LABELS];
 	bool		is_prior[LABELS] = {false};
 	gp_problem	problem = {.task = GP_TASK_CLASSES, .nlabelled = LABELS, .labelled = node, .label = label, .nclasses = CLASSES};
-	gp_posterior p = {.calibrator = {.delta = 0.5, .gamma = 2.0, .variance = INFINITY}, .loo = {.n = LABELS, .mean = mean}, .is_prior = is_prior};
+	gp_posterior p = {.calibrator = {.delta = 0.5, .gamma = 2.0, .slope = 0.5, .variance = INFINITY}, .loo = {.n = LABELS, .mean = mean}, .is_prior = is_prior};
 	double	   *loss;
 	int64_t		n;
 	bool		right = true;
