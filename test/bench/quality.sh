@@ -8,11 +8,13 @@
 # scikit-learn, logistic (or ridge) regression on own columns, the neighbours' means, two hops' means
 # and the degree stands beside it, LightGBM on the same where Python has it, and ten rounds of label
 # propagation.  A dash stands for what Python does not have; its error goes to stderr.
-# Graphs can be named: cora cora48 dblp chameleon tolokers.
+# Graphs can be named: cora cora48 dblp packages chameleon tolokers.
 set -u
 [ -n "${GNNGP_DATA:-}" ] || { echo "GNNGP_DATA names no folder of graphs" >&2; exit 1; }
 HERE=$(cd "$(dirname "$0")" && pwd)
-GRAPHS=${*:-cora cora48 dblp chameleon tolokers}
+GRAPHS=${*:-cora cora48 dblp packages chameleon tolokers}
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
 export PGOPTIONS='-c client_min_messages=warning'
 
 sql() {
@@ -21,10 +23,31 @@ sql() {
 
 # The splits of a graph, and the kind of its figure.
 splits_of() {
-	case $1 in cora) echo default ;; *) echo 0 1 2 3 4 5 6 7 8 9 ;; esac
+	case $1 in cora | packages) echo default ;; *) echo 0 1 2 3 4 5 6 7 8 9 ;; esac
 }
 figure_of() {
 	case $1 in chameleon) echo r2 ;; tolokers) echo auc ;; *) echo accuracy ;; esac
+}
+
+# Writes the tutorial's tables, which Debian's package index fills, as a graph in folder $1.
+write_packages() {
+	mkdir "$1/packages"
+	apt-cache dumpavail |
+		awk -v packages="$1/packages.tsv" -v needs="$1/needs.tsv" -f "$HERE/../demo/packages.awk"
+	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
+		-c "CREATE TABLE raw_needs (package text, needed text, suggested boolean)" \
+		-c "\\copy raw_packages FROM '$1/packages.tsv'" -c "\\copy raw_needs FROM '$1/needs.tsv'" \
+		-f "$HERE/../demo/tables.sql" || exit 1
+	csv "$1/packages/nodes" "SELECT id - 1 AS id, dense_rank() OVER (ORDER BY coalesce(p.section, a.section)) - 1 AS label,
+		CASE WHEN p.section IS NULL THEN 'test' ELSE 'train' END AS split
+		FROM packages AS p LEFT JOIN answers AS a USING (id) ORDER BY id"
+	csv "$1/packages/edges" "SELECT DISTINCT least(src, dst) - 1 AS src, greatest(src, dst) - 1 AS dst FROM depends"
+	csv "$1/packages/features" "SELECT package - 1 AS node_id, word AS feature_id, value FROM package_words"
+}
+
+# Writes the rows of query $2 to $1.csv.gz.
+csv() {
+	sql -c "COPY ($2) TO STDOUT (FORMAT csv, HEADER)" | gzip -1 >"$1.csv.gz"
 }
 
 dropdb --if-exists quality_bench 2>/dev/null
@@ -35,13 +58,18 @@ echo '| graph | splits | figure | gnngp | seconds | regression | LightGBM | labe
 echo '| --- | --- | --- | --- | --- | --- | --- | --- |'
 for graph in $GRAPHS; do
 	set=${graph%48}
+	folder=$GNNGP_DATA
+	if [ "$graph" = packages ]; then
+		folder=$WORK
+		write_packages "$folder"
+	fi
 	figure=$(figure_of "$graph")
 	read -r -a splits <<<"$(splits_of "$graph")"
-	sql -v dir="$GNNGP_DATA" -v name="$set" -f "$GNNGP_DATA/load.sql" >/dev/null || exit 1
+	sql -v dir="$folder" -v name="$set" -f "$GNNGP_DATA/load.sql" >/dev/null || exit 1
 	rows=$(for split in "${splits[@]}"; do
 		sql -At -F ' ' -v set="$set" -v split="$split" -v figure="$figure" -f "$HERE/quality.sql" | tail -n 1
 	done)
-	others=$("${PYTHON:-python3}" "$HERE/bench_nodes.py" "$GNNGP_DATA/$set" "$figure" "${splits[@]}")
+	others=$("${PYTHON:-python3}" "$HERE/bench_nodes.py" "$folder/$set" "$figure" "${splits[@]}")
 	echo "$rows" | awk -v graph="$graph" -v n=${#splits[@]} -v figure="$figure" -v others="${others:-- - -}" '
 		{ sum += $1; seconds += $2 }
 		END { split(others, o, " ")
