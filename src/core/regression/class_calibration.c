@@ -41,6 +41,7 @@
 #define SMALL 2.0
 #define RIDGE 30.0				/* the biases' precision */
 #define SLOPE_RIDGE (1.0 / 3.0)	/* the slope's, as a part of theirs */
+#define RIDGE_OF_TWO 3.0		/* of two classes, which differ by a single number */
 #define RECENT_BLOCKS 2			/* the last blocks */
 #define RECENT_GAMMA_WEIGHT 200.0	/* in place of GAMMA_WEIGHT and RIDGE there */
 #define RECENT_RIDGE 400.0
@@ -414,7 +415,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	gp_calibrator out = {.delta = DELTA_MIDDLE,.gamma = GAMMA_MIDDLE,
 	.slope = STRAIGHT * GAMMA_MIDDLE,.variance = INFINITY,.noise = noise};
 	fitter		f = {.dev = dev,.env = env,.columns = columns,.gamma_weight = GAMMA_WEIGHT,
-	.ridge = RIDGE};
+	.ridge = columns == 2 ? RIDGE_OF_TWO : RIDGE};
 
 	if (targets->few)
 		return out;
