@@ -129,7 +129,7 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	int64_t		nhidden = 0;
 
 	/* A comparison for a notice must not exceed the planned memory, nor fail a fit that is done. */
-	if ((double) env->used + bytes_of(problem) > out->plan.bytes)
+	if (problem->graph->edges == 0 || (double) env->used + bytes_of(problem) > out->plan.bytes)
 		return;
 	/* Hides a part of the labels that count; which ones follows from the seed. */
 	double	   *shown = gp_alloc_array(env, problem->nlabelled, sizeof(double));
@@ -159,7 +159,7 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 		gp_free(env, mass);
 	}
 	if (found - sqrt(found * (1.0 - found) / fmax(nhidden, 1.0)) > accuracy)
-		gp_notice(env, advised ? NULL : "Fit without kernel => ..., or compare kernels with "
+		gp_notice(env, advised ? NULL : "Name neither kernel nor live, or compare kernels with "
 										"gp_tune.",
 				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
 				  100.0 * found, 100.0 * accuracy);
