@@ -231,9 +231,9 @@ like($err, qr/ERROR:  22023: there is no GPU 7/, 'cuda does not');
 is(count_of($err, qr/there is no GPU 7; the computation continues on the CPU/), 1, 'auto says so once');
 
 # A card that fails at any call; once it has begun to work it is lost
-for my $n (8, 60, 220)
+for my $n (8, 90, 220)
 {
-	my $working = $n > 50;
+	my $working = $n > 80;
 	my $status = $working ? qr/lost in this session/ : qr/lost in this session|ready/;
 	my $hint = $working ? qr/start a new one/ : qr/gnngp.device/;
 

@@ -305,7 +305,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		if (!targets->few)
 			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
 		if (!targets->few && classes)
-			out->calibrator.bias = gp_alloc_zero(env, targets->columns + 1, sizeof(double));
+			out->calibrator.bias = gp_alloc_zero(env, targets->columns + 2, sizeof(double));
 		ranked_label *ranked = gp_alloc_figures(env, targets->m, sizeof(ranked_label));
 
 		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));
