@@ -85,7 +85,8 @@ visit_chain(gp_pass *pass, int step, bool add, gp_matrix out)
 			if (add)
 				dev->axpby(dev, 1.0, block, 1.0, part);
 		}
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, out.cols);
+		if (pass->cols == NULL)
+			ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, out.cols);
 	}
 	gp_destroy_all(dev, &temp, &right);
 	gp_free(ev->env, some);
