@@ -12,6 +12,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 DEMO=$ROOT/test/demo
+. "$DEMO/packages.sh"
 SVG=
 PSQL=
 SHOP=
@@ -39,22 +40,6 @@ build_rest() {
 	build
 }
 
-# Writes the package index as two tab-separated files.
-read_index() {
-	need_package_lists
-	apt-cache dumpavail |
-		awk -v packages="$WORK/packages.tsv" -v needs="$WORK/needs.tsv" -f "$DEMO/packages.awk"
-}
-
-# Copies them into the server and makes the tables.
-load() {
-	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
-		-c "CREATE TABLE raw_needs (package text, needed text, suggested boolean)" &&
-		sql -c "COPY raw_packages FROM STDIN" <"$WORK/packages.tsv" &&
-		sql -c "COPY raw_needs FROM STDIN" <"$WORK/needs.tsv" &&
-		sql -f "$DEMO/tables.sql"
-}
-
 # Runs a file of SQL, showing what it runs.
 show() {
 	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P columns=120 -P expanded=auto "${@:2}" <"$1" 2>&1
@@ -78,8 +63,9 @@ if [ -n "$SHOP" ]; then
 	printf '%s\n' "${times[@]}"
 	exit
 fi
-step "read Debian's package index" read_index
-step "load it into tables" load
+need_package_lists
+step "read Debian's package index" read_package_index
+step "load it into tables" load_package_tables
 
 echo
 sql -P footer=off -c "

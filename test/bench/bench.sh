@@ -26,6 +26,7 @@
 # machine's; compare ratios.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+. "$ROOT/test/demo/packages.sh"
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
@@ -222,13 +223,8 @@ load_packages() {
 	export PGDATABASE=packages
 	sql -c "SELECT" >/dev/null 2>&1 && return
 	createdb packages
-	apt-cache dumpavail | awk -v packages="$WORK/packages.tsv" -v needs="$WORK/needs.tsv" \
-		-f "$ROOT/test/demo/packages.awk"
-	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
-		-c "CREATE TABLE raw_needs (package text, needed text, suggested boolean)"
-	sql -c "COPY raw_packages FROM STDIN" <"$WORK/packages.tsv"
-	sql -c "COPY raw_needs FROM STDIN" <"$WORK/needs.tsv"
-	sql -f "$ROOT/test/demo/tables.sql"
+	read_package_index
+	load_package_tables
 	sql -c "CREATE EXTENSION gnngp" -c "DO \$\$ BEGIN PERFORM gp_create_graph('packages', 'packages',
 		'depends', target => 'section', sparse_features => 'package_words'); END \$\$"
 }

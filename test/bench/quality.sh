@@ -29,15 +29,12 @@ figure_of() {
 	case $1 in chameleon) echo r2 ;; tolokers) echo auc ;; *) echo accuracy ;; esac
 }
 
+. "$HERE/../demo/packages.sh"
+
 # Writes the tutorial's tables, which Debian's package index fills, as a graph in folder $1.
 write_packages() {
 	mkdir "$1/packages"
-	apt-cache dumpavail |
-		awk -v packages="$1/packages.tsv" -v needs="$1/needs.tsv" -f "$HERE/../demo/packages.awk"
-	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
-		-c "CREATE TABLE raw_needs (package text, needed text, suggested boolean)" \
-		-c "\\copy raw_packages FROM '$1/packages.tsv'" -c "\\copy raw_needs FROM '$1/needs.tsv'" \
-		-f "$HERE/../demo/tables.sql" || exit 1
+	read_package_index && load_package_tables || exit 1
 	csv "$1/packages/nodes" "SELECT id - 1 AS id, dense_rank() OVER (ORDER BY coalesce(p.section, a.section)) - 1 AS label,
 		CASE WHEN p.section IS NULL THEN 'test' ELSE 'train' END AS split
 		FROM packages AS p LEFT JOIN answers AS a USING (id) ORDER BY id"
