@@ -17,7 +17,7 @@
  * being that of all pairs: nearly a logit, and defined for predictions below 0.
  *
  * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.
- * autoencoder_solve.c solves it for single columns of Z; the block of the smaller side, where there
+ * ease_solve.c solves it for single columns of Z; the block of the smaller side, where there
  * is room for it, gives any z and both diagonals.
  */
 #include "scores.h"
@@ -25,7 +25,6 @@
 #define DENSE_NODES 10000		/* of the smaller side, at most, where the inverse is computed */
 #define PROBES GP_LINK_BLOCK	/* random signs that tell the diagonal of P beyond */
 #define PROBE_SALT UINT64_C(0x70726f6265000000)
-#define CLOSE 1e-8				/* of a system's first residual */
 #define MOST 100.0				/* of a prediction; its odds are a number */
 /* an entry of A takes as long, for one source, as so many operations of the inverse */
 #define SOLVE_EFFORT 500.0
@@ -308,7 +307,7 @@ gp_link_ease_probe(gp_link_context *f)
 				-1.0;
 	gp_matrix	v = gp_upload(dev, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE), GP_DOUBLE);
 	gp_matrix	left = gp_copy(dev, v, GP_DOUBLE);
-	gp_link_autoencoder_solve_for(f, CLOSE, left, x);
+	gp_link_ease_solve(f, left, x);
 	double	   *sum = gp_row_products(dev, v, x);
 	/* An entry is at least one over that of A^2 + lambda I. */
 	for (int64_t i = 0; i < n; i++)
@@ -385,8 +384,12 @@ gp_link_ease_scores(gp_link_context *f, const gp_link_block *block, double *out)
 
 	if (items->inverse == NULL)
 	{
+		gp_matrix	right = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
+
 		z = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
-		gp_link_autoencoder_solve(f, block, CLOSE, z);
+		f->dev->csr_rows(f->dev, right, &f->pattern, block->source, block->sources);
+		gp_link_ease_solve(f, right, z);
+		f->dev->destroy(f->dev, &right);
 		f->dev->take(f->dev, z, block->n, block->dst, block->slot, out);
 		f->dev->destroy(f->dev, &z);
 	}

@@ -176,15 +176,8 @@ extern const gp_link_score_family gp_link_neighbour_cosines;
 /* autoencoder_score.c, whose scores are 0 on a larger graph */
 #define GP_LINK_AUTOENCODER_NODES 10000
 
-/*
- * autoencoder_solve.c: x = (A^2 + lambda I)^-1 b, where b is lost, of ease's pattern and ridge.
- * A column is done where its residual is `close` times the first.
- */
-extern void gp_link_autoencoder_solve_for(gp_link_context *f, double close, gp_matrix b,
-										  gp_matrix x);
-/* Columns of A (A^2 + lambda I)^-1: n x sources. */
-extern void gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block,
-									  double close, gp_matrix x);
+/* ease_solve.c: x = (A^2 + lambda I)^-1 b, where b is lost, of ease's pattern and ridge. */
+extern void gp_link_ease_solve(gp_link_context *f, gp_matrix b, gp_matrix x);
 
 /*
  * ease.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of

@@ -1,5 +1,5 @@
 /*
- * autoencoder_solve.c - the systems of the auto-encoders of users and items (ease.c).
+ * ease_solve.c - the systems of the auto-encoders of users and items (ease.c).
  *
  * A column of A P, P = (A^2 + lambda I)^-1, is that of the system (A^2 + lambda I) x = A e_i.
  * Conjugate gradients solve all sources of a block at once, each with steps of its own: a column
@@ -8,6 +8,7 @@
  */
 #include "scores.h"
 
+#define CLOSE 1e-8				/* of a column's first residual */
 #define MOST_STEPS 60
 #define TYPICAL_STEPS 15		/* for a plan */
 
@@ -45,7 +46,7 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_autoencoder_solve_for(gp_link_context *f, double close, gp_matrix residual, gp_matrix x)
+gp_link_ease_solve(gp_link_context *f, gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = (int32_t) x.cols;
@@ -75,7 +76,7 @@ gp_link_autoencoder_solve_for(gp_link_context *f, double close, gp_matrix residu
 		column_squares(dev, product, turned, squares);
 		for (int32_t t = 0; t < c; t++)
 		{
-			bool		on = left[t] > close * close * first[t];
+			bool		on = left[t] > CLOSE * CLOSE * first[t];
 
 			open |= on;
 			factor[t] = on ? left[t] / (squares[t] + f->ridge * length[t]) : 0.0;
@@ -103,15 +104,4 @@ gp_link_autoencoder_solve_for(gp_link_context *f, double close, gp_matrix residu
 	if (f->env->dry)
 		gp_dry_repeat(dev, &before, TYPICAL_STEPS - 1.0);
 	gp_destroy_all(dev, &direction, &product, &spare, &turned);
-}
-
-void
-gp_link_autoencoder_solve(gp_link_context *f, const gp_link_block *block, double close, gp_matrix x)
-{
-	gp_device  *dev = f->dev;
-	gp_matrix	right = dev->create(dev, f->n, block->sources, x.type);
-
-	dev->csr_rows(dev, right, &f->pattern, block->source, block->sources);
-	gp_link_autoencoder_solve_for(f, close, right, x);
-	dev->destroy(dev, &right);
 }
