@@ -467,13 +467,15 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	return out;
 }
 
-double
-gp_calibrator_bytes(const gp_problem *problem)
+gp_calibrator
+gp_calibrator_plan(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 {
-	double		labels;
+	int32_t		columns = targets->columns;
+	double		labels = fmin((double) problem->nlabelled, (double) labels_looked_at(columns));
 
-	if (problem->task == GP_TASK_VALUES)
-		return 0.0;
-	labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
-	return labels * (24.0 * problem->nclasses + 8.0) + 112.0 * problem->nclasses + 4096.0;
+	if (targets->few)
+		return (gp_calibrator) {0};
+	gp_free(env, gp_alloc_figures(env, 1, (size_t) (labels * (24.0 * columns + 8.0) +
+													112.0 * columns + 4096.0)));
+	return (gp_calibrator) {.bias = gp_alloc_zero(env, columns + SHAPES, sizeof(double))};
 }

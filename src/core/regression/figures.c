@@ -302,10 +302,8 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	if (env->dry)
 	{
 		/* There is nothing to look at, only what that takes. */
-		if (!targets->few)
-			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
-		if (!targets->few && classes)
-			out->calibrator.bias = gp_alloc_zero(env, targets->columns + 2, sizeof(double));
+		if (classes)
+			out->calibrator = gp_calibrator_plan(env, problem, targets);
 		ranked_label *ranked = gp_alloc_figures(env, targets->m, sizeof(ranked_label));
 
 		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));

@@ -273,7 +273,8 @@ extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_
 extern gp_calibrator gp_calibrator_fit(gp_device *dev, const gp_problem *problem,
 									   const gp_targets *targets, const gp_loo *loo,
 									   double noise, const bool *is_prior);
-/* The bytes that fitting one takes at most. */
-extern double gp_calibrator_bytes(const gp_problem *problem);
+/* In a dry run: allocates what that takes at most, and what is left of it. */
+extern gp_calibrator gp_calibrator_plan(gp_env *env, const gp_problem *problem,
+										const gp_targets *targets);
 
 #endif							/* GP_SOLUTION_H */
