@@ -1,6 +1,7 @@
 /*
  * comparison.c - how kernels, and powers of one, are compared, and what that takes.
  */
+#include "base/sort.h"
 #include "selection.h"
 
 gp_problem
@@ -83,21 +84,14 @@ add_fit(gp_device *dev, gp_problem problem, double power, gp_forecast *out)
 static double
 likely_effort(gp_device *dev, gp_problem problem, const gp_candidate *c, int n)
 {
-	int			median = 0;
-
 	if (!gp_candidate_problem(dev, &problem, c).loo_only)
 		return 0.0;
+	gp_scored  *cheapest = gp_alloc_array(dev->env, n, sizeof(gp_scored));
 	for (int i = 0; i < n; i++)
-	{
-		int			before = 0;
-
-		for (int k = 0; k < n; k++)
-			before += c[k].plan.effort < c[i].plan.effort ||
-				(c[k].plan.effort == c[i].plan.effort && k < i);
-		if (before == n / 2)
-			median = i;
-	}
-	problem.program = c[median].program;
+		cheapest[i] = (gp_scored) {.score = -c[i].plan.effort,.node = i};
+	gp_sort(dev->env, cheapest, n, sizeof(gp_scored), gp_compare_scored, NULL);
+	problem.program = c[cheapest[n / 2].node].program;
+	gp_free(dev->env, cheapest);
 	/* To plan random walks is to make them, which is most of such a fit. */
 	return problem.program->input.kind != GP_INPUT_LAPLACIAN ||
 		gp_precision_serves(dev->env, &problem) ? plan_of(dev, problem).effort : 0.0;
