@@ -70,8 +70,8 @@ is_neighbour(const path_problem &p, int32_t j, int32_t b)
  * neighbours, the first of them a's own look-up.  skip is no second middle.
  */
 __device__ static void
-paths_from(const path_problem &p, int32_t a, int32_t j, int32_t skip, int thread, int threads, double *two,
-		  double *three)
+paths_from(const path_problem &p, int32_t a, int32_t j, int32_t skip, int thread, int threads,
+		   double *two, double *three)
 {
 	double		sum[GP_PATH_LANES] = {0};
 	bool		near = thread == 0 && is_neighbour(p, j, a);
@@ -94,7 +94,8 @@ paths_from(const path_problem &p, int32_t a, int32_t j, int32_t skip, int thread
 	}
 }
 
-/* A job for each block of threads: its warps share the first middles, and all threads the neighbours of hubs. */
+/* A job for each block of threads: its warps share the first middles, and all threads the
+ * neighbours of hubs. */
 __global__ void __launch_bounds__(32 * WARPS)
 paths_kernel(path_problem p)
 {
@@ -121,7 +122,8 @@ paths_kernel(path_problem p)
 
 		if ((cut && a == j) || (!hub && k % WARPS != (int64_t) threadIdx.y))
 			continue;
-		paths_from(p, a, j, cut ? i : -1, hub ? thread : (int) threadIdx.x, hub ? 32 * WARPS : 32, two, three);
+		paths_from(p, a, j, cut ? i : -1, hub ? thread : (int) threadIdx.x, hub ? 32 * WARPS : 32,
+				   two, three);
 	}
 	for (int q = 0; q < GP_PATH_LANES; q++)
 	{

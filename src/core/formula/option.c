@@ -1,7 +1,7 @@
 /*
- * option.c - parameters of input kernels and of methods: what they may be, and their text.
+ * option.c - options of input kernels and of methods: what they may be, and their text.
  *
- * A parameter is a number in a range, or one of a few words, kept as the number of the word.  The
+ * An option is a number in a range, or one of a few words, kept as the number of the word.  The
  * word of a number stands for its default.
  */
 #include "formula_internal.h"

@@ -15,7 +15,7 @@
 /* Adds a cell of a rollup: an aggregate of what another cell has, called by its number. */
 static void
 rollup_cell(gnngp_rollup *u, StringInfo list, const gnngp_cell_source *of,
-		  const char *expression)
+			const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, u->ncells);
 	u->cell[u->ncells] = (gnngp_cell_source) {psprintf("c%d", u->ncells),
