@@ -191,7 +191,7 @@ gp_alloc_array(gp_env *env, int64_t count, size_t size)
 }
 
 void *
-gp_alloc_figures(gp_env *env, int64_t count, size_t size)
+gp_alloc_values(gp_env *env, int64_t count, size_t size)
 {
 	size_t		bytes = array_bytes(env, count, size);
 

@@ -118,7 +118,7 @@ struct gp_env
 	size_t		spare_bytes;
 
 	/*
-	 * A dry run: only accounted for.  Figures (gp_alloc_figures) have no memory,
+	 * A dry run: only accounted for.  Values (gp_alloc_values) have no memory,
 	 * so that whoever would read or write them on the host leaves it.
 	 */
 	bool		dry;
@@ -141,7 +141,7 @@ extern void *gp_alloc_zero(gp_env *env, int64_t count, size_t size);
 
 /* gp_alloc_array for numbers that a device gives or takes; in a dry run there is no room behind
  * it. */
-extern void *gp_alloc_figures(gp_env *env, int64_t count, size_t size);
+extern void *gp_alloc_values(gp_env *env, int64_t count, size_t size);
 
 /* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
 extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
@@ -268,7 +268,7 @@ gp_poll_on(gp_env *env, int64_t done, int64_t *next)
 		} \
 	} while (0)
 
-/* So many items of figures, of which a dry run has none. */
+/* So many items of values, of which a dry run has none. */
 static inline int64_t
 gp_items(const gp_env *env, int64_t n)
 {

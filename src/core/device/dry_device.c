@@ -86,7 +86,7 @@ gp_dry_count(gp_device *dev)
 static void
 touch(gp_device *dev, int64_t count, size_t size)
 {
-	gp_free(dev->env, gp_alloc_figures(dev->env, count, size));
+	gp_free(dev->env, gp_alloc_values(dev->env, count, size));
 }
 
 static double

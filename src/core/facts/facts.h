@@ -222,9 +222,16 @@ extern double gp_task_columns_explained_share(gp_task_columns *columns,
 											  const gp_facts_labels *labels,
 											  int32_t first, int32_t width, gp_time since);
 
+/* What chance gives the R2 of labels on the best of so many columns of n rows. */
+static inline double
+gp_chance_r2(int64_t width, double n)
+{
+	return 2.0 * log((double) width + 1.0) / n;
+}
+
 /*
  * The largest R2 of the labels on one of some neighbouring columns, over a sample of the rows, less
- * what chance gives the best of so many.
+ * what chance gives.
  */
 extern double gp_task_columns_relevance(gp_task_columns *columns, const gp_facts_labels *labels,
 										int32_t first, int32_t width);

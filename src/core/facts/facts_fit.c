@@ -110,7 +110,7 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 
 /*
  * How much of the labels each column of features explains by itself: the R2 of a linear regression
- * on it alone, less what chance gives the best of so many.
+ * on it alone, less what chance gives.
  */
 static void
 find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_facts_scale *s)
@@ -119,7 +119,7 @@ find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_
 	double	   *cross = gp_alloc_zero(env, x->dims * (t.columns + 1), sizeof(double));
 	double	   *square = cross + x->dims * t.columns;
 	double		whole = 0.0;
-	double		chance = 2.0 * log((double) x->dims + 1.0) / (double) x->rows;
+	double		chance = gp_chance_r2(x->dims, (double) x->rows);
 	int64_t		at = 0;
 
 	GP_EACH(env, i, gp_items(env, x->rows), i * x->dims * t.columns)
@@ -242,7 +242,7 @@ answer_rows(gp_device *dev, const gp_problem *problem, const gp_features *x, gp_
 static double *
 grow_figures(gp_env *env, double *figures, int64_t n, int64_t count)
 {
-	double	   *grown = gp_alloc_figures(env, count, sizeof(double));
+	double	   *grown = gp_alloc_values(env, count, sizeof(double));
 
 	memcpy(grown, figures, (size_t) gp_items(env, n) * sizeof(double));
 	gp_free(env, figures);

@@ -268,7 +268,7 @@ gp_task_columns_relevance(gp_task_columns *f, const gp_facts_labels *labels, int
 			most = fmax(most, explained / (variance * whole));
 	}
 	gp_free_all(env, m.x, l.row);
-	return fmax(most - 2.0 * log((double) width + 1.0) / n, 0.0);
+	return fmax(most - gp_chance_r2(width, n), 0.0);
 }
 
 /* ---- columns that are written with the answer ---- */

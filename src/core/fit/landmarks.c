@@ -104,7 +104,7 @@ fingerprint(const gp_csr *a, const uint64_t *own, bool sees, int64_t i)
 static int32_t *
 ranked(gp_env *env, int64_t n, const int32_t *order, const int64_t *degree, const bool *preferred)
 {
-	int32_t    *out = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *out = gp_alloc_values(env, n, sizeof(int32_t));
 	int64_t		most = 0;
 
 	for (int64_t i = 0; i < n; i++)
@@ -189,7 +189,7 @@ int32_t *
 gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64_t *n)
 {
 	gp_env	   *env = ev->env;
-	int32_t    *landmark = gp_alloc_figures(env, count, sizeof(int32_t));
+	int32_t    *landmark = gp_alloc_values(env, count, sizeof(int32_t));
 	bool		sums = gp_program_has(ev->kernel->program, GP_STEP_OP);
 	bool		sees = sees_itself(ev);
 	bool		field;			/* that of the labels comes first */

@@ -25,10 +25,10 @@ gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix r
 }
 
 static void
-keep_figures(gp_live_state *state, const gp_problem *problem, const gp_targets *targets,
+keep_scalars(gp_live_state *state, const gp_problem *problem, const gp_targets *targets,
 			 const gp_solution *solution, const gp_posterior *out)
 {
-	gp_live_figures f = {
+	gp_live_scalars f = {
 		.nodes = (double) out->nodes,
 		.columns = out->columns,
 		.values = problem->task == GP_TASK_VALUES,
@@ -82,7 +82,7 @@ gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 		gp_state_numbers(state, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
 	else
 		gp_state_nodes(state, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
-	keep_figures(state, problem, targets, solution, out);
+	keep_scalars(state, problem, targets, solution, out);
 	out->state = state;
 	ev->state = NULL;
 }

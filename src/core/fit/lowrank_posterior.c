@@ -257,7 +257,7 @@ lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_pos
 		wanted = gp_is_silent(out->mean + i, 1);
 	if (values && wanted)
 	{
-		prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+		prior = gp_alloc_values(ev->env, ev->n, sizeof(double));
 		gp_lowrank_norms(ev, f, prior);
 	}
 	return prior;

@@ -19,7 +19,7 @@ int32_t *
 gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col,
 					const double *weight, bool directed)
 {
-	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *parent = gp_alloc_values(env, n, sizeof(int32_t));
 
 	if (env->dry)
 		return parent;

@@ -88,7 +88,7 @@ gp_csr_as(gp_env *env, const gp_csr *s, gp_type type)
 
 	out.type = type;
 	out.stamp = gp_csr_stamp();
-	out.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
+	out.value = gp_alloc_values(env, gp_csr_entries(s), gp_type_size(type));
 	GP_EACH(env, k, gp_items(env, gp_csr_entries(s)), k)
 		gp_number_put(out.value, type, k, gp_number_at(s->value, s->type, k));
 	return out;

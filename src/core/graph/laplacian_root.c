@@ -65,7 +65,7 @@ gp_features *
 gp_features_of_matrix(gp_device *dev, gp_matrix m, gp_type type)
 {
 	gp_env	   *env = dev->env;
-	void	   *host = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols),
+	void	   *host = gp_alloc_values(env, (int64_t) gp_size_mul(env, m.rows, m.cols),
 										gp_type_size(type));
 
 	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, type), m);

@@ -28,7 +28,7 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 	gp_matrix	m = dev->create(dev, s->rows, s->cols, s->type);
 	size_t		size = gp_type_size(s->type);
 	int64_t		height = gp_min64(s->rows, UPLOAD_ROWS);
-	char	   *block = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(ev->env, height, s->cols),
+	char	   *block = gp_alloc_values(dev->env, (int64_t) gp_size_mul(ev->env, height, s->cols),
 										 size);
 
 	for (gp_band band = gp_band_first(dev->env->dry ? 0 : s->rows, height); band.count > 0;
@@ -292,7 +292,7 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 		ev->dev->row_dots(ev->dev, out, z->dense, z->dense);
 		return;
 	}
-	double	   *norm = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	double	   *norm = gp_alloc_values(ev->env, ev->n, sizeof(double));
 	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
 	{
 		norm[i] = 0.0;

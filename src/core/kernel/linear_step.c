@@ -118,7 +118,7 @@ linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
 		gp_dry_add(ev->dev, &known->count);
 	}
 	if (ev->env->dry && z.dense.cols > 0)
-		gp_free(ev->env, gp_alloc_figures(ev->env, 1, known->scratch));
+		gp_free(ev->env, gp_alloc_values(ev->env, 1, known->scratch));
 	return z;
 }
 

@@ -67,15 +67,15 @@ hash_surroundings(gp_env *env, const gp_csr *a, uint64_t *hash)
 int32_t *
 gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
 {
-	gp_drawn   *all = gp_alloc_figures(env, n, sizeof(gp_drawn));
+	gp_drawn   *all = gp_alloc_values(env, n, sizeof(gp_drawn));
 
 	for (int64_t i = 0; i < gp_items(env, n); i++)
 		all[i] = (gp_drawn) {gp_hash(seed ^ gp_hash(hash ? hash[i] : (uint64_t) i)), (int32_t) i};
 	if (env->dry)
-		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(gp_drawn)));
+		gp_free(env, gp_alloc_values(env, n / 2, sizeof(gp_drawn)));
 	else
 		gp_sort(env, all, n, sizeof(gp_drawn), gp_compare_drawn, NULL);
-	int32_t    *order = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *order = gp_alloc_values(env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < gp_items(env, n); i++)
 		order[i] = all[i].node;
 	gp_free(env, all);
@@ -120,7 +120,7 @@ gp_eval_shuffled(gp_eval *ev)
 		return kernel->shared->shuffled;
 	if (ev->shuffled)
 		return ev->shuffled;
-	uint64_t   *hash = ev->env->dry ? gp_alloc_figures(ev->env, ev->n, sizeof(uint64_t)) :
+	uint64_t   *hash = ev->env->dry ? gp_alloc_values(ev->env, ev->n, sizeof(uint64_t)) :
 		bare ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t)) :
 		gp_hash_features(ev->env, kernel->x);
 	if (!ev->env->dry)

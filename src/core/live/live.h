@@ -10,8 +10,8 @@
 #include "fit/fit.h"
 #include "kernel/live/live_state.h"
 
-/* The figures; false for a state that is damaged. */
-extern bool gp_live_read(const struct gp_live_state *state, gp_live_figures *figures);
+/* The scalars of its fit; false for a state that is damaged. */
+extern bool gp_live_read(const struct gp_live_state *state, gp_live_scalars *scalars);
 
 /* True when the pieces of a state have the types and the shapes that an answer takes them for. */
 extern bool gp_live_fits(const struct gp_live_state *state);

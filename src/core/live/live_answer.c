@@ -120,7 +120,7 @@ regress_rows(live *s, gp_matrix rows)
 		dev->destroy(dev, &some);
 	}
 	s->rank = rows.cols;
-	s->half = gp_alloc_figures(s->env, s->points, s->rank * sizeof(double));
+	s->half = gp_alloc_values(s->env, s->points, s->rank * sizeof(double));
 	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(s->mean, s->points, s->width, GP_DOUBLE), mean);
 	gp_live_solve(&s->r, true, rows);
@@ -308,7 +308,7 @@ condition(live *s, double *variance)
 static gp_live_answer
 finish(live *s)
 {
-	const gp_live_figures *f = &s->r.f;
+	const gp_live_scalars *f = &s->r.f;
 	gp_problem	problem = {.task = f->values ? GP_TASK_VALUES : GP_TASK_CLASSES};
 	gp_targets	targets = {.unit = f->unit,.offset = f->offset,.least = f->least,
 	.flat = f->flat > 0.0};
@@ -424,11 +424,11 @@ gp_live_ask(gp_device *dev, const gp_live_question *question)
 void
 gp_live_parts(gp_env *env, const gp_live_state *state, int32_t column, double *count)
 {
-	gp_live_figures f;
+	gp_live_scalars f;
 	int64_t		m;
 
 	if (!gp_live_read(state, &f))
-		gp_raise(env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "the live state has no scalars");
 	gp_live_labelled(state, &m);
 	for (int64_t t = 0; t < m; t++)
 		count[t] *= f.unit * gp_live_target(state, t, column);

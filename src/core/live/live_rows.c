@@ -20,7 +20,7 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 	for (int64_t k = 0; k < q->nlabels; k++)
 		node[q->asked + k] = q->label[k].node;
 	if (!gp_live_read(q->state, &r.f))
-		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
+		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no scalars");
 	r.labelled = gp_live_labelled(q->state, &r.nlabelled);
 	gp_eval_open_live(&r.ev, dev, q->program, &asked,
 					  (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},

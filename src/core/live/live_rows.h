@@ -14,7 +14,7 @@ typedef struct gp_live_rows
 	gp_env	   *env;
 	gp_device  *dev;
 	const gp_live_question *q;
-	gp_live_figures f;
+	gp_live_scalars f;
 	const int32_t *labelled;	/* nodes of the fit, ascending */
 	int64_t		nlabelled;
 	gp_eval		ev;

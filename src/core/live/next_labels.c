@@ -47,7 +47,7 @@ typedef struct covariance
 static void
 set_left(covariance *c, int64_t i, bool present, double left)
 {
-	const gp_live_figures *f = &c->r->f;
+	const gp_live_scalars *f = &c->r->f;
 
 	c->own[i] = fmax(c->own[i], 0.0);
 	c->left[i] = !present ? f->mean_diag + f->noise :

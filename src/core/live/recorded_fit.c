@@ -5,14 +5,14 @@
 #include "regression/solution.h"
 
 bool
-gp_live_read(const gp_live_state *state, gp_live_figures *figures)
+gp_live_read(const gp_live_state *state, gp_live_scalars *scalars)
 {
 	const gp_piece *piece = gp_state_find(state, GP_PIECE_FIGURES, 0, 0);
 
-	if (piece == NULL || piece->rows != (int64_t) (sizeof(*figures) / sizeof(double)) ||
+	if (piece == NULL || piece->rows != (int64_t) (sizeof(*scalars) / sizeof(double)) ||
 		piece->dense == NULL)
 		return false;
-	memcpy(figures, piece->dense, sizeof(*figures));
+	memcpy(scalars, piece->dense, sizeof(*scalars));
 	return true;
 }
 
@@ -69,7 +69,7 @@ targets_fit(const gp_piece *piece, int64_t labelled, int64_t columns, bool value
 bool
 gp_live_fits(const gp_live_state *state)
 {
-	gp_live_figures f;
+	gp_live_scalars f;
 	const gp_piece *labelled = gp_state_find(state, GP_PIECE_LABELLED, 0, 0);
 	const gp_piece *weights = gp_state_find(state, GP_PIECE_WEIGHTS, 0, 0);
 	const gp_piece *power = gp_state_find(state, GP_PIECE_POWER, 0, 0);

@@ -12,7 +12,7 @@ gp_long_dots_open(gp_device *dev, int64_t rows)
 	return (gp_long_dots) {
 		.dev = dev,
 		.dots = dev->create(dev, rows, 1, GP_DOUBLE),
-		.host = gp_alloc_figures(dev->env, rows, sizeof(double))
+		.host = gp_alloc_values(dev->env, rows, sizeof(double))
 	};
 }
 

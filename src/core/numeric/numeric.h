@@ -80,7 +80,7 @@ gp_upload(gp_device *dev, gp_matrix host, gp_type type)
 static inline double *
 gp_download(gp_device *dev, gp_matrix m)
 {
-	double	   *host = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(dev->env, m.rows, m.cols),
+	double	   *host = gp_alloc_values(dev->env, (int64_t) gp_size_mul(dev->env, m.rows, m.cols),
 										sizeof(double));
 
 	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);

@@ -158,7 +158,7 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 		.dev = dev, .env = dev->env, .n = s->rows, .cols = b->cols, .type = type,
 		.labelled = labelled, .m = nlabelled
 	};
-	k->x = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
+	k->x = gp_alloc_values(k->env, k->m, k->cols * sizeof(double));
 	k->labels = label_system_open(dev, s, labelled, nlabelled);
 	gp_long_dots dots = gp_long_dots_open(dev, k->n);
 	gp_csr		of_type = gp_csr_as(k->env, s, k->type);
@@ -239,7 +239,7 @@ static void
 eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, double **z,
 				 double (*a)[MOST], double *b)
 {
-	double	   *w = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
+	double	   *w = gp_alloc_values(k->env, k->m, k->cols * sizeof(double));
 	double		factor[MOST + 1] = {k->size[0] / noise};
 
 	k->labels.sigma2 = sigma2;
@@ -334,8 +334,8 @@ gp_krylov_solution(gp_krylov *k)
 			dev->axpby(dev, k->c[j] / k->size[j], k->vector[j], 1.0, out);
 	/* Writes the labels' rows of the last solution into all of it */
 	int64_t		total = k->m * k->cols;
-	int32_t    *row = gp_alloc_figures(k->env, total, sizeof(int32_t));
-	int32_t    *col = gp_alloc_figures(k->env, total, sizeof(int32_t));
+	int32_t    *row = gp_alloc_values(k->env, total, sizeof(int32_t));
+	int32_t    *col = gp_alloc_values(k->env, total, sizeof(int32_t));
 
 	GP_EACH(k->env, e, gp_items(k->env, total), e)
 	{

@@ -35,7 +35,7 @@ make_sketch(const gp_precision_fit *f)
 {
 	int32_t		classes = f->targets->columns;
 	int64_t		m = f->problem->nlabelled;
-	double	   *sketch = gp_alloc_figures(f->env, m * SKETCH, sizeof(double));
+	double	   *sketch = gp_alloc_values(f->env, m * SKETCH, sizeof(double));
 
 	for (int j = 0; j < SKETCH && !f->env->dry; j++)
 	{
@@ -117,8 +117,8 @@ static bool *
 sole_labels(gp_env *env, const int32_t *component, int64_t nodes, const int32_t *labelled,
 			int64_t n)
 {
-	bool	   *sole = gp_alloc_figures(env, n, sizeof(bool));
-	int32_t    *labels = env->dry ? gp_alloc_figures(env, nodes, sizeof(int32_t)) :
+	bool	   *sole = gp_alloc_values(env, n, sizeof(bool));
+	int32_t    *labels = env->dry ? gp_alloc_values(env, nodes, sizeof(int32_t)) :
 		gp_alloc_zero(env, nodes, sizeof(int32_t));
 
 	for (int64_t k = 0; k < n && !env->dry; k++)
@@ -144,10 +144,10 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	f->component = gp_graph_components(f->env, s->rows, s->start, s->col, s->value, false);
 	f->sole_label = sole_labels(f->env, f->component, s->rows, problem->labelled,
 								problem->nlabelled);
-	f->fitted = gp_alloc_figures(f->env, room, sizeof(double));
-	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
-	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
-	f->variance_floor = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
+	f->fitted = gp_alloc_values(f->env, room, sizeof(double));
+	f->loo = gp_alloc_values(f->env, room, sizeof(double));
+	f->variance = gp_alloc_values(f->env, problem->nlabelled, sizeof(double));
+	f->variance_floor = gp_alloc_values(f->env, problem->nlabelled, sizeof(double));
 	f->index = gp_loo_sample(f->env, targets, problem->nlabelled, &f->nindex);
 }
 
@@ -273,7 +273,7 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 	const gp_problem *problem = f->problem;
 	int64_t		n = f->s->rows;
 	int64_t		m = problem->nlabelled;
-	double	   *constant = gp_alloc_figures(f->env, n, sizeof(double));
+	double	   *constant = gp_alloc_values(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m, 0, 1);
 	gp_convergence reached;
 

@@ -32,7 +32,7 @@ gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed)
 	gp_matrix	now = dev->create(dev, n, cols, type);
 	gp_matrix	host = gp_matrix_wrap(NULL, n, cols, type);
 
-	host.data = gp_alloc_figures(env, n, cols * gp_type_size(type));
+	host.data = gp_alloc_values(env, n, cols * gp_type_size(type));
 	GP_EACH(env, i, gp_items(env, n), i * cols)
 	{
 		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));

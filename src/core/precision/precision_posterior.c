@@ -88,8 +88,8 @@ prior_variances(gp_env *env, const gp_problem *problem, const gp_targets *target
 				const int32_t *component, const double *variance)
 {
 	int64_t		n = problem->graph->nodes;
-	double	   *prior = gp_alloc_figures(env, n, sizeof(double));
-	bool	   *has_mean = gp_alloc_figures(env, n, sizeof(bool));
+	double	   *prior = gp_alloc_values(env, n, sizeof(double));
+	bool	   *has_mean = gp_alloc_values(env, n, sizeof(bool));
 
 	GP_EACH(env, i, gp_items(env, n), i)
 		has_mean[i] = false;

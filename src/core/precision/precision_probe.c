@@ -35,9 +35,9 @@ rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t col
 int32_t *
 gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours)
 {
-	int32_t    *colour = gp_alloc_figures(env, n, sizeof(int32_t));
-	int32_t    *of_node = gp_alloc_figures(env, s->rows, sizeof(int32_t));
-	int32_t    *count = gp_alloc_figures(env, colours, sizeof(int32_t));
+	int32_t    *colour = gp_alloc_values(env, n, sizeof(int32_t));
+	int32_t    *of_node = gp_alloc_values(env, s->rows, sizeof(int32_t));
+	int32_t    *count = gp_alloc_values(env, colours, sizeof(int32_t));
 
 	GP_EACH(env, i, gp_items(env, s->rows), i)
 		of_node[i] = -1;

@@ -51,9 +51,9 @@ gp_elements_make(gp_env *env, int64_t n, int64_t first, int64_t cols)
 {
 	return (gp_elements) {
 		.n = env->dry ? n : 0,
-		.row = gp_alloc_figures(env, n, sizeof(int32_t)),
-		.col = gp_alloc_figures(env, n, sizeof(int32_t)),
-		.value = gp_alloc_figures(env, n, sizeof(double)),
+		.row = gp_alloc_values(env, n, sizeof(int32_t)),
+		.col = gp_alloc_values(env, n, sizeof(int32_t)),
+		.value = gp_alloc_values(env, n, sizeof(double)),
 		.first = first,
 		.cols = cols
 	};
@@ -82,8 +82,8 @@ gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 	gp_precision *p = gp_alloc_zero(env, 1, sizeof(gp_precision));
 
 	*p = (gp_precision) {.dev = dev,.env = env,.n = s->rows,.type = type,.s = s};
-	p->root = gp_alloc_figures(env, p->n, sizeof(double));
-	p->inverse = gp_alloc_figures(env, p->n, sizeof(double));
+	p->root = gp_alloc_values(env, p->n, sizeof(double));
+	p->inverse = gp_alloc_values(env, p->n, sizeof(double));
 	return p;
 }
 
@@ -138,7 +138,7 @@ static void
 make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
 {
 	void	   *value = out->value ? out->value :
-		gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
+		gp_alloc_values(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
 
 	*out = *p->s;
 	out->type = p->type;
@@ -254,7 +254,7 @@ static bool
 prepare(gp_precision *p, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
-	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
+	double	   *scaled = gp_alloc_values(p->env, b->n, sizeof(double));
 	gp_conjugate *g = &p->g;
 	bool		started = start && start->data;
 

@@ -27,7 +27,7 @@ static void
 read_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, probes *all,
 			   double *variance)
 {
-	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
+	double	   *host = gp_alloc_values(f->env, b->n, sizeof(double));
 	int			k = 0;
 
 	if (!f->env->dry)

@@ -475,7 +475,7 @@ gp_calibrator_plan(gp_env *env, const gp_problem *problem, const gp_targets *tar
 
 	if (targets->few)
 		return (gp_calibrator) {0};
-	gp_free(env, gp_alloc_figures(env, 1, (size_t) (labels * (24.0 * columns + 8.0) +
+	gp_free(env, gp_alloc_values(env, 1, (size_t) (labels * (24.0 * columns + 8.0) +
 													112.0 * columns + 4096.0)));
 	return (gp_calibrator) {.bias = gp_alloc_zero(env, columns + SHAPES, sizeof(double))};
 }

@@ -172,8 +172,8 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	/* Leave-one-out and the scale. */
 	double	   *alpha = gp_download(dev, d.alpha);
 	double	   *inverse = gp_download(dev, d.inverse_diag);
-	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
-	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));
+	out.loo_mean = gp_alloc_values(env, m * columns, sizeof(double));
+	out.loo_variance = gp_alloc_values(env, m, sizeof(double));
 	for (int64_t e = 0; e < m * columns && !env->dry; e++)
 	{
 		quadratic += alpha[e] * targets->y[e];

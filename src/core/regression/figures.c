@@ -304,10 +304,10 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		/* There is nothing to look at, only what that takes. */
 		if (classes)
 			out->calibrator = gp_calibrator_plan(env, problem, targets);
-		ranked_label *ranked = gp_alloc_figures(env, targets->m, sizeof(ranked_label));
+		ranked_label *ranked = gp_alloc_values(env, targets->m, sizeof(ranked_label));
 
-		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));
-		out->loo.nonconformity_class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
+		out->loo.nonconformity = gp_alloc_values(env, targets->m, sizeof(double));
+		out->loo.nonconformity_class = gp_alloc_values(env, targets->m, sizeof(int32_t));
 		gp_free(env, ranked);
 		return;
 	}

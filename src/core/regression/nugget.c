@@ -20,7 +20,7 @@ gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
 {
 	int64_t		counted = targets->ncounted;
 	int64_t		count = counted < limit ? counted : limit;
-	int32_t    *index = gp_alloc_figures(env, count, sizeof(int32_t));
+	int32_t    *index = gp_alloc_values(env, count, sizeof(int32_t));
 	int64_t		seen = 0;
 
 	*n = env->dry ? count : 0;
@@ -268,7 +268,7 @@ climb(gp_env *env, gp_nugget_error error, void *state, int refine)
 static double
 longest_search(gp_env *env, gp_nugget_error error, void *state, int grid, int refine)
 {
-	point	   *at = gp_alloc_figures(env, grid, sizeof(point));
+	point	   *at = gp_alloc_values(env, grid, sizeof(point));
 
 	for (int k = 0; k < grid + refine; k++)
 		evaluate(env, error, state, 0.0, k, grid + refine);

@@ -93,9 +93,9 @@ gp_posterior_begin(gp_env *env, const gp_problem *problem, const gp_plan *plan,
 						   .columns = targets->columns};
 	if (problem->strategy != GP_STRATEGY_SQL)
 	{
-		out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+		out->mean = gp_alloc_values(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
 									 sizeof(double));
-		out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
+		out->variance = gp_alloc_values(env, out->nodes, sizeof(double));
 	}
 	if (targets->share)
 		out->prior_share = gp_alloc_zero(env, targets->columns, sizeof(double));

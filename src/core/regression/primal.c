@@ -50,8 +50,8 @@ primal_error(void *state, double nugget)
 	dev->copy(dev, p->narrow_root, p->root);
 	dev->copy(dev, p->narrow_w, p->w);
 	dev->copy(dev, p->sample_rows, p->sample_q);
-	double	   *fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
-	double	   *leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
+	double	   *fit = gp_alloc_values(dev->env, p->nsample * columns, sizeof(double));
+	double	   *leverage = gp_alloc_values(dev->env, p->nsample, sizeof(double));
 	gp_rows_predict(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
 	for (int64_t e = 0; e < gp_items(dev->env, p->nsample * columns); e++)
 	{
@@ -74,7 +74,7 @@ gp_primal_weights(gp_primal *p)
 	int64_t		rank = p->gram.rows;
 
 	/* The nugget, by the sample of the labels. */
-	p->left_out = gp_alloc_figures(env, p->targets->m * p->targets->columns, sizeof(double));
+	p->left_out = gp_alloc_values(env, p->targets->m * p->targets->columns, sizeof(double));
 	p->sample_rows = dev->create(dev, p->nsample, rank, p->sample_q.type);
 	p->narrow_root = dev->create(dev, rank, rank, p->sample_q.type);
 	p->narrow_w = dev->create(dev, rank, p->w.cols, p->sample_q.type);
@@ -156,8 +156,8 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	/* What the weights say of all labels; leverages are positive sums, which the factor's own type
 	 * holds well. */
 	int64_t		height = gp_min64(q.rows, dev->row_block);
-	double	   *fit = gp_alloc_figures(dev->env, q.rows * targets->columns, sizeof(double));
-	double	   *leverage = gp_alloc_figures(dev->env, q.rows, sizeof(double));
+	double	   *fit = gp_alloc_values(dev->env, q.rows * targets->columns, sizeof(double));
+	double	   *leverage = gp_alloc_values(dev->env, q.rows, sizeof(double));
 	gp_matrix	narrow_root = gp_copy(dev, p.root, q.type);
 	gp_matrix	narrow_w = gp_copy(dev, p.w, q.type);
 	gp_matrix	block = dev->create(dev, height, q.cols, q.type);

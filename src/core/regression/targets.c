@@ -131,13 +131,13 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 		 * Targets of a dry run: each of them takes part in leave-one-out.  A live state copies
 		 * values; there is room for those.
 		 */
-		t.counts = gp_alloc_figures(env, t.m, sizeof(bool));
+		t.counts = gp_alloc_values(env, t.m, sizeof(bool));
 		if (problem->task == GP_TASK_CLASSES)
 		{
 			t.columns = problem->nclasses;
-			t.y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t.m, t.columns),
+			t.y = gp_alloc_values(env, (int64_t) gp_size_mul(env, t.m, t.columns),
 								   sizeof(double));
-			t.share = gp_alloc_figures(env, t.columns, sizeof(double));
+			t.share = gp_alloc_values(env, t.columns, sizeof(double));
 		}
 		else
 		{

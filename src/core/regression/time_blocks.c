@@ -97,7 +97,7 @@ sum_blocks(blocks *b)
 			const int32_t *index = b->order + b->start[k] + band.first;
 			gp_matrix	rows = rows_of(b, index, band.count);
 			/* The targets of some labels, and a column of ones. */
-			double	   *host = gp_alloc_figures(b->dev->env, band.count * (columns + 1),
+			double	   *host = gp_alloc_values(b->dev->env, band.count * (columns + 1),
 												sizeof(double));
 			gp_matrix	y;
 			for (int64_t i = 0; i < gp_items(b->dev->env, band.count); i++)
@@ -176,7 +176,7 @@ predict_block(blocks *b, int32_t k, const double *mean, double *out, double *lev
 	int32_t		columns = b->targets->columns;
 	int64_t		n = b->start[k + 1] - b->start[k];
 	int64_t		height = gp_min64(n, dev->row_block);
-	double	   *fit = gp_alloc_figures(env, height * (columns + 1), sizeof(double));
+	double	   *fit = gp_alloc_values(env, height * (columns + 1), sizeof(double));
 	double	   *lever = env->dry ? fit : fit + height * columns;
 
 	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
@@ -231,7 +231,7 @@ solve_all(blocks *b, gp_solution *out)
 	int32_t		columns = b->targets->columns;
 	double		quadratic = 0.0;
 	int32_t		recent = gp_blocks_recent(b->problem);
-	double	   *fit = gp_alloc_figures(env, m * columns, sizeof(double));
+	double	   *fit = gp_alloc_values(env, m * columns, sizeof(double));
 	double		log_det;
 
 	begin_rest(b, true);
@@ -268,9 +268,9 @@ gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	b.rest_sum = gp_alloc_array(env, columns, sizeof(double));
 	b.root = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
 	b.w = dev->create(dev, q.cols, columns, GP_DOUBLE);
-	b.mean = out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
-	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));
-	out.forward = gp_alloc_figures(env, m * columns, sizeof(double));
+	b.mean = out.loo_mean = gp_alloc_values(env, m * columns, sizeof(double));
+	out.loo_variance = gp_alloc_values(env, m, sizeof(double));
+	out.forward = gp_alloc_values(env, m * columns, sizeof(double));
 
 	out.nugget = gp_nugget_choose(env, problem, targets, block_error, &b, GRID, REFINE);
 	out.noise = out.nugget * mean_diag;

@@ -158,7 +158,7 @@ check_nodes(const gnngp_model *model, const gnngp_live *live, gp_piece_kind kind
 static void
 check_state(const gnngp_model *model, const gnngp_live *live)
 {
-	gp_live_figures f;
+	gp_live_scalars f;
 	int			columns = model->classes > 0 ? model->classes : 1;
 	bool		task = model->rows > 0;
 

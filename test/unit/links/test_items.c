@@ -15,7 +15,7 @@ large_open(void *state, gp_device *dev, const gp_problem *problem, const void *o
 static void *
 large_run(void *state, gp_device *dev, const gp_plan *plan)
 {
-	gp_free(dev->env, gp_alloc_figures(dev->env, LARGE, 1));
+	gp_free(dev->env, gp_alloc_values(dev->env, LARGE, 1));
 	return NULL;
 }
 

@@ -20,7 +20,7 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
 	m.ld = cols <= 1 ? cols : (cols + 15) / 16 * 16;
 	size_t		row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
-	m.data = gp_alloc_figures(dev->env, rows, row);
+	m.data = gp_alloc_values(dev->env, rows, row);
 	if (!dev->env->dry)
 		gp_use_large_pages(m.data, (size_t) rows * row);
 	return m;

@@ -171,7 +171,7 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 	for (worker *w = crew->own; w < crew->own + threads; w++)
 	{
 		w->crew = host;
-		w->room = gp_alloc_figures(host, 1, room);
+		w->room = gp_alloc_values(host, 1, room);
 		w->bytes = room / UNIT * UNIT;
 		if (!host->dry)
 			gp_use_large_pages(w->room, room);

@@ -120,7 +120,7 @@ gp_state_dense(gp_live_state *state, gp_piece *piece, int64_t rows, int64_t cols
 {
 	int64_t		count = shape_dense(state, piece, rows, cols, type);
 
-	piece->dense = gp_alloc_figures(state->env, count, gp_type_size(type));
+	piece->dense = gp_alloc_values(state->env, count, gp_type_size(type));
 }
 
 void
@@ -138,7 +138,7 @@ gp_state_lower(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int sit
 			   gp_matrix m)
 {
 	gp_piece   *piece = gp_state_add(state, kind, site, part);
-	double	   *row = gp_alloc_figures(state->env, m.cols, sizeof(double));
+	double	   *row = gp_alloc_values(state->env, m.cols, sizeof(double));
 
 	gp_state_dense(state, piece, m.rows * (m.rows + 1) / 2, 1, GP_DOUBLE);
 	double	   *at = piece->dense;
@@ -195,7 +195,7 @@ gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, int part, cons
 		int64_t		entries = gp_csr_longest(state->env, s, n, false);
 
 		piece->bytes = (double) entries * size;
-		piece->dense = gp_alloc_figures(state->env, 1, entries * size +
+		piece->dense = gp_alloc_values(state->env, 1, entries * size +
 										(piece->rows + 1) * sizeof(int64_t));
 		return;
 	}

@@ -61,8 +61,8 @@ typedef struct gp_piece
 	void	   *dense;
 } gp_piece;
 
-/* What a state says of its fit; figures that stand together in one piece. */
-typedef struct gp_live_figures
+/* What a state says of its fit; numbers that stand together in one piece. */
+typedef struct gp_live_scalars
 {
 	double		nodes;			/* of the fit */
 	double		columns;		/* classes, or 1 */
@@ -79,13 +79,13 @@ typedef struct gp_live_figures
 	double		least;			/* below which no value is predicted */
 	double		flat;			/* 1: all targets are equal */
 	double		wide;			/* 1: large matrices are of double */
-} gp_live_figures;
+} gp_live_scalars;
 
 /* The type of the fit's large matrices. */
 static inline gp_type
-gp_live_type(const gp_live_figures *figures)
+gp_live_type(const gp_live_scalars *scalars)
 {
-	return figures->wide > 0.0 ? GP_DOUBLE : GP_FLOAT;
+	return scalars->wide > 0.0 ? GP_DOUBLE : GP_FLOAT;
 }
 
 struct gp_live_state

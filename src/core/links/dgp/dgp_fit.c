@@ -127,8 +127,8 @@ estimate_moments(gp_dgp_training *d, gp_link_model *model)
 	int64_t		step = d->t.step;
 	int64_t		width = d->options.units;
 	gp_matrix	value = d->network->operation[d->network->n - 2].value;
-	double	   *sum = gp_alloc_figures(env, d->nodes, (size_t) width * sizeof(double));
-	double	   *square = gp_alloc_figures(env, d->nodes, (size_t) width * sizeof(double));
+	double	   *sum = gp_alloc_values(env, d->nodes, (size_t) width * sizeof(double));
+	double	   *square = gp_alloc_values(env, d->nodes, (size_t) width * sizeof(double));
 	double	   *host = gp_alloc_array(env, POLL_ROWS * width, sizeof(double));
 	double	   *w = gp_alloc_zero(env, width, sizeof(double));
 	bool		sound = true;
@@ -324,9 +324,9 @@ see_all_links(dgp_fit *fit)
 	{
 		int64_t		hidden = 2 * (edges - d->view[0].graph->edges) * (d->folds + 1);
 
-		gp_trainer_own(&d->t, gp_alloc_figures(env, hidden, sizeof(int64_t) + 2 * sizeof(float) +
+		gp_trainer_own(&d->t, gp_alloc_values(env, hidden, sizeof(int64_t) + 2 * sizeof(float) +
 											 gp_type_size(d->type)));
-		gp_free(env, gp_alloc_figures(env, edges + d->nodes, 8 * sizeof(int64_t)));
+		gp_free(env, gp_alloc_values(env, edges + d->nodes, 8 * sizeof(int64_t)));
 		for (int k = 0; k <= d->folds; k++)
 			d->dev->destroy(d->dev, &d->view[k].inputs);
 	}
@@ -351,8 +351,8 @@ dgp_run(void *state, gp_device *dev, const gp_plan *plan)
 
 	d->problem = &fit->problem;
 	model->node.width = d->options.units;
-	model->node.row = gp_alloc_figures(env, d->nodes, model->node.width * sizeof(float));
-	model->node.variance = gp_alloc_figures(env, d->nodes, model->node.width * sizeof(float));
+	model->node.row = gp_alloc_values(env, d->nodes, model->node.width * sizeof(float));
+	model->node.variance = gp_alloc_values(env, d->nodes, model->node.width * sizeof(float));
 	/* without the hidden links, for the figures */
 	training_open(d, dev);
 	train(d, d->options.steps - last);

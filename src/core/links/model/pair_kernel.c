@@ -27,7 +27,7 @@ static gp_matrix
 inducing_rows(gp_device *dev, const gp_link_model *model)
 {
 	int64_t		m = model->inducing.n;
-	float	   *host = gp_alloc_figures(dev->env, 2 * m, model->node.width * sizeof(float));
+	float	   *host = gp_alloc_values(dev->env, 2 * m, model->node.width * sizeof(float));
 	gp_matrix	u = dev->create(dev, 2 * m, model->node.width, GP_FLOAT);
 
 	for (int64_t k = 0; k < gp_items(dev->env, m); k++)
@@ -59,9 +59,9 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	int64_t		m = model->inducing.n;
 	gp_matrix	p = gp_matrix_rows(b->p, 0, 2 * n);
 	gp_matrix	g = gp_matrix_rows(b->g, 0, 2 * n);
-	int64_t		figures = gp_items(dev->env, n);
+	int64_t		values = gp_items(dev->env, n);
 
-	for (int64_t r = 0; r < figures; r++)
+	for (int64_t r = 0; r < values; r++)
 	{
 		bool		turn = !model->graph->directed && src[r] > dst[r];
 
@@ -71,7 +71,7 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	dev->upload(dev, p, gp_matrix_wrap(b->rows, 2 * n, model->node.width, GP_FLOAT));
 	dev->gemm(dev, false, true, 1.0, p, b->u, 0.0, g);
 	dev->download(dev, gp_matrix_wrap(b->products, 2 * n, 2 * m, GP_FLOAT), g);
-	for (int64_t r = 0; r < figures; r++)
+	for (int64_t r = 0; r < values; r++)
 	{
 		const float *i = b->products + r * 2 * m;
 		const float *j = b->products + (n + r) * 2 * m;
@@ -94,9 +94,9 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 	int64_t		height = gp_min64(n, BLOCK);
 	pair_block	b;
 
-	b.rows = gp_alloc_figures(env, 2 * height * model->node.width, sizeof(float));
-	b.products = gp_alloc_figures(env, 4 * height * m, sizeof(float));
-	b.k = gp_alloc_figures(env, height * m, sizeof(double));
+	b.rows = gp_alloc_values(env, 2 * height * model->node.width, sizeof(float));
+	b.products = gp_alloc_values(env, 4 * height * m, sizeof(float));
+	b.k = gp_alloc_values(env, height * m, sizeof(double));
 	b.u = inducing_rows(dev, model);
 	b.p = dev->create(dev, 2 * height, model->node.width, GP_FLOAT);
 	b.g = dev->create(dev, 2 * height, 2 * m, GP_FLOAT);

@@ -61,7 +61,7 @@ typedef struct pairs_fit
 static void
 normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)
 {
-	double	   *norm = gp_alloc_figures(env, n, sizeof(double));
+	double	   *norm = gp_alloc_values(env, n, sizeof(double));
 	double		mean = 0.0;
 
 	n = gp_items(env, n);
@@ -99,7 +99,7 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 	gp_matrix	q = gp_link_factor(dev, &p, gp_min64(gp_max64(rank, LEAST_RANK), MOST_RANK));
 	model->graph = graph;
 	model->node.width = (int32_t) q.cols + 1;
-	model->node.row = gp_alloc_figures(dev->env, q.rows, model->node.width * sizeof(float));
+	model->node.row = gp_alloc_values(dev->env, q.rows, model->node.width * sizeof(float));
 	gp_matrix	host = gp_matrix_wrap(model->node.row, q.rows, model->node.width, GP_FLOAT);
 	dev->download(dev, gp_matrix_cols(host, 0, q.cols), q);
 	dev->destroy(dev, &q);

@@ -186,7 +186,7 @@ cosines_of_ends(gp_link_context *f, const gp_link_block *block, const gp_link_cu
 	int32_t		b = block->sources;
 	int64_t		ld = (int64_t) GP_LINK_POWERS * 2 * b;
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, ld, GP_FLOAT);
-	float	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
+	float	   *host = gp_alloc_values(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 										sizeof(float));
 	int32_t		source[2 * GP_LINK_BLOCK];
 	gp_link_cut *both = gp_alloc_array(f->env, 2 * b, sizeof(gp_link_cut));
@@ -284,11 +284,11 @@ gp_link_feature_statistics(gp_link_context *f)
 	int64_t		entries = (int64_t) gp_size_mul(env, f->n, GP_LINK_POWERS);
 	int32_t		index[FEATURE_BLOCK];
 
-	f->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, f->x->dims, GP_LINK_POWERS),
+	f->mean = gp_alloc_values(env, (int64_t) gp_size_mul(env, f->x->dims, GP_LINK_POWERS),
 							   sizeof(float));
-	f->dot = gp_alloc_figures(env, entries, sizeof(float));
-	f->norm = gp_alloc_figures(env, entries, sizeof(float));
-	double	   *square = gp_alloc_figures(env, entries, sizeof(double));	/* |row|^2 */
+	f->dot = gp_alloc_values(env, entries, sizeof(float));
+	f->norm = gp_alloc_values(env, entries, sizeof(float));
+	double	   *square = gp_alloc_values(env, entries, sizeof(double));	/* |row|^2 */
 
 	memset(square, 0, gp_items(env, entries) * sizeof(double));
 	mean_rows(f);

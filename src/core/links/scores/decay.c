@@ -38,7 +38,7 @@ gp_link_decay_open(gp_link_context *f)
 		first = fmin(first, g->time[k]);
 		last = fmax(last, g->time[k]);
 	}
-	f->decayed = gp_alloc_figures(f->env, gp_csr_entries(w), GP_LINK_DECAYS * sizeof(float));
+	f->decayed = gp_alloc_values(f->env, gp_csr_entries(w), GP_LINK_DECAYS * sizeof(float));
 	f->activity = gp_alloc_zero(f->env, f->n * GP_LINK_DECAYS, sizeof(double));
 	GP_EACH(f->env, i, gp_items(f->env, f->n), w->start[i])
 	{

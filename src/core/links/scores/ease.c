@@ -170,7 +170,7 @@ gp_link_ease_open(gp_link_context *f, const bool *item, const gp_link_model *mod
 	/* A: an entry for each link between a user and an item, 0 for another. */
 	f->pattern = *w;
 	f->pattern.stamp = gp_csr_stamp();
-	f->pattern.value = value = gp_alloc_figures(env, gp_csr_entries(w), sizeof(double));
+	f->pattern.value = value = gp_alloc_values(env, gp_csr_entries(w), sizeof(double));
 	GP_EACH(env, i, gp_items(env, f->n), w->start[i] + i)
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 			value[k] = items->item[i] != items->item[w->col[k]] ?
@@ -232,7 +232,7 @@ invert(gp_link_context *f)
 
 	gp_free(f->env, f->items->inverse);
 	f->items->inverse = NULL;
-	double	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, n, n),
+	double	   *host = gp_alloc_values(f->env, (int64_t) gp_size_mul(f->env, n, n),
 										sizeof(double));
 	gp_matrix	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
 
@@ -298,7 +298,7 @@ gp_link_ease_probe(gp_link_context *f)
 	gp_device  *dev = f->dev;
 	gp_link_items *items = f->items;
 	int64_t		n = gp_items(f->env, f->n);
-	double	   *sign = gp_alloc_figures(f->env, f->n, PROBES * sizeof(double));
+	double	   *sign = gp_alloc_values(f->env, f->n, PROBES * sizeof(double));
 	gp_matrix	x = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 
 	for (int64_t i = 0; i < n; i++)

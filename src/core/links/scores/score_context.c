@@ -48,7 +48,7 @@ make_smooth(gp_link_context *f)
 	f->smooth = *f->weights;
 	f->smooth.stamp = gp_csr_stamp();
 	f->smooth.type = GP_FLOAT;
-	f->smooth.value = value = gp_alloc_figures(f->env, gp_csr_entries(f->weights), sizeof(float));
+	f->smooth.value = value = gp_alloc_values(f->env, gp_csr_entries(f->weights), sizeof(float));
 	if (!f->env->dry)
 		gp_use_large_pages(value, gp_csr_entries(f->weights) * sizeof(float));
 	GP_EACH(f->env, i, gp_items(f->env, f->n), f->weights->start[i])
@@ -63,7 +63,7 @@ make_smooth(gp_link_context *f)
 static void
 make_middle(gp_link_context *f)
 {
-	float	   *host = gp_alloc_figures(f->env, f->n, GP_PATH_LANES * sizeof(float));
+	float	   *host = gp_alloc_values(f->env, f->n, GP_PATH_LANES * sizeof(float));
 
 	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{

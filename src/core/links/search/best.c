@@ -400,7 +400,7 @@ gp_links_keep(gp_links *l, int64_t k, double least)
 	int32_t    *node = gp_alloc_array(env, nodes, sizeof(int32_t));
 
 	kept.first = gp_alloc_zero(env, nodes + 1, sizeof(int64_t));
-	kept.row = gp_alloc_figures(env, (int64_t) gp_size_mul(env, nodes, gp_min64(k, nodes)),
+	kept.row = gp_alloc_values(env, (int64_t) gp_size_mul(env, nodes, gp_min64(k, nodes)),
 								sizeof(gp_link_row));
 	for (int64_t i = 0; i < nodes; i++)
 		node[i] = (int32_t) i;

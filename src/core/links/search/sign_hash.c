@@ -77,8 +77,8 @@ static uint64_t *
 codes_of(gp_device *dev, gp_matrix q, uint64_t seed)
 {
 	gp_env	   *env = dev->env;
-	uint64_t   *code = gp_alloc_figures(env, q.rows, GP_LINK_CODE_WORDS * sizeof(uint64_t));
-	bool	   *known = gp_alloc_figures(env, q.rows, sizeof(bool));
+	uint64_t   *code = gp_alloc_values(env, q.rows, GP_LINK_CODE_WORDS * sizeof(uint64_t));
+	bool	   *known = gp_alloc_values(env, q.rows, sizeof(bool));
 	gp_matrix	g = dev->create(dev, q.cols, SLICE, GP_FLOAT);
 	gp_matrix	y = dev->create(dev, q.rows, SLICE, GP_FLOAT);
 

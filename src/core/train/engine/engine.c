@@ -136,7 +136,7 @@ void
 gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
 	int64_t		most = gp_max64(1, GP_POLL_EVERY / gp_max64(m.cols, 1));
-	double	   *host = gp_alloc_figures(t->env, gp_min64(most, m.rows),
+	double	   *host = gp_alloc_values(t->env, gp_min64(most, m.rows),
 										(size_t) m.cols * sizeof(double));
 
 	for (gp_band band = gp_band_first(m.rows, most); band.count > 0; gp_band_next(&band))

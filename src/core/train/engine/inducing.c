@@ -150,7 +150,7 @@ pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 	gp_inducing *f = &op->inducing;
 	int64_t		panel = gp_min64(op->ends.most, GP_TRAIN_ROWS);
 	int64_t		picks = f->count * f->span;
-	double	   *host = gp_alloc_figures(t->env, picks, sizeof(double));
+	double	   *host = gp_alloc_values(t->env, picks, sizeof(double));
 	gp_matrix	wrapped = gp_matrix_wrap(host, f->count, f->span, GP_DOUBLE);
 
 	gp_ends_open(t, op, rows, width);

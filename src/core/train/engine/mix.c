@@ -97,8 +97,8 @@ unit_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 	u->diagonal = gp_trainer_csr(t, rows, rows, rows);
 	for (int64_t i = 0; i < rows; i++)
 		u->diagonal.start[i + 1] = i + 1;
-	u->inverse = gp_trainer_own(t, gp_alloc_figures(t->env, rows, sizeof(double)));
-	u->dot = gp_trainer_own(t, gp_alloc_figures(t->env, rows, sizeof(double)));
+	u->inverse = gp_trainer_own(t, gp_alloc_values(t->env, rows, sizeof(double)));
+	u->dot = gp_trainer_own(t, gp_alloc_values(t->env, rows, sizeof(double)));
 	u->dots = gp_trainer_matrix(t, rows, 1, GP_DOUBLE);
 }
 

@@ -19,7 +19,7 @@ without_values(gp_trainer *t, const gp_csr *s)
 	gp_csr		out = *s;
 
 	out.stamp = 0;
-	out.value = gp_trainer_own(t, gp_alloc_figures(t->env, gp_csr_entries(s),
+	out.value = gp_trainer_own(t, gp_alloc_values(t->env, gp_csr_entries(s),
 												   gp_type_size(s->type)));
 	return out;
 }

@@ -69,8 +69,8 @@ pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 	p->product = gp_trainer_matrix(t, most, cols, t->type);
 	p->slope = gp_trainer_matrix(t, most, 1, t->type);
 	p->dots = gp_trainer_matrix(t, most, 1, GP_DOUBLE);
-	p->dot = gp_trainer_own(t, gp_alloc_figures(t->env, most, sizeof(double)));
-	p->by_pair = gp_trainer_own(t, gp_alloc_figures(t->env, most, sizeof(double)));
+	p->dot = gp_trainer_own(t, gp_alloc_values(t->env, most, sizeof(double)));
+	p->by_pair = gp_trainer_own(t, gp_alloc_values(t->env, most, sizeof(double)));
 	gp_ends_open(t, op, rows, cols);
 }
 

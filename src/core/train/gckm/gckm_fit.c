@@ -144,8 +144,8 @@ machine_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_points	points = gp_points_choose(env, p->graph->nodes, p->nlabelled, p->labelled, a->m,
 										  p->seed);
 	size_t		row = (size_t) p->nclasses * sizeof(double);
-	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, row);
-	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
+	double	   *loo_mean = gp_alloc_values(env, p->nlabelled, row);
+	double	   *loo_variance = gp_alloc_values(env, p->nlabelled, sizeof(double));
 
 	a->dev = dev;
 	/* Scores of all nodes from the labels of the machine, and of each label without it. */

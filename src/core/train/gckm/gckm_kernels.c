@@ -29,7 +29,7 @@ gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *l
 	int32_t    *order = gp_shuffle(env, nodes, seed, NULL);
 	int64_t		k = 0;
 
-	p.node = gp_alloc_figures(env, p.n, sizeof(int32_t));
+	p.node = gp_alloc_values(env, p.n, sizeof(int32_t));
 	for (int64_t i = 0; i < gp_items(env, nodes) && k < p.n; i++)
 	{
 		int64_t    *of_kind = &left[gp_sorted_find(labelled, nlabelled, order[i]) >= 0];
@@ -80,7 +80,7 @@ sparse_norms(gp_device *dev, const gp_csr *x, const gp_csr *op, gp_matrix norm)
 {
 	gp_env	   *env = dev->env;
 	int64_t		n = x->rows;
-	double	   *length = gp_alloc_figures(env, n, sizeof(double));
+	double	   *length = gp_alloc_values(env, n, sizeof(double));
 	double	   *mean = gp_alloc_zero(env, x->cols, sizeof(double));
 	gp_accumulator row = gp_accumulator_open(env, x->cols);
 	double		variance = 0.0;
@@ -172,7 +172,7 @@ dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const dou
 	gp_env	   *env = dev->env;
 	int64_t		n = x->rows;
 	int64_t		width = gp_min64(x->dims, BAND_COLUMNS);
-	double	   *host = gp_alloc_figures(env, n, width * sizeof(double));
+	double	   *host = gp_alloc_values(env, n, width * sizeof(double));
 	gp_matrix	in = dev->create(dev, n, width, GP_DOUBLE);
 	gp_matrix	at = dev->create(dev, points->n, width, GP_DOUBLE);
 	gp_matrix	part = dev->create(dev, n, 1, GP_DOUBLE);
@@ -221,7 +221,7 @@ gp_feature_products(gp_device *dev, const gp_features *x, const gp_csr *op, cons
 {
 	gp_env	   *env = dev->env;
 	/* each column's mean, and one over its deviation; 0 for a constant */
-	double	   *moment = op ? NULL : env->dry ? gp_alloc_figures(env, x->dims, 2 * sizeof(double))
+	double	   *moment = op ? NULL : env->dry ? gp_alloc_values(env, x->dims, 2 * sizeof(double))
 		: gp_features_moments(env, x);
 	double	   *unit = moment ? moment + gp_items(env, x->dims) : NULL;
 
@@ -243,8 +243,8 @@ gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, doubl
 	gp_env	   *env = dev->env;
 	int64_t		m = points->n;
 	int64_t		height = gp_min64(k.rows, GP_PANEL_ROWS);
-	double	   *product = gp_alloc_figures(env, height, m * sizeof(double));
-	double	   *kernel = gp_alloc_figures(env, height, m * sizeof(double));
+	double	   *product = gp_alloc_values(env, height, m * sizeof(double));
+	double	   *kernel = gp_alloc_values(env, height, m * sizeof(double));
 	double		variance = gp_feature_products(dev, x, NULL, points, work, norm);
 	double	   *length = gp_download(dev, norm);
 

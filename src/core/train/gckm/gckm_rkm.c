@@ -183,11 +183,11 @@ gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, doub
 	gp_env	   *env = dev->env;
 	int32_t		p = rkm->columns;
 	solve		s = {.dev = dev,.rkm = rkm,.q = q};
-	double	   *leverage = gp_alloc_figures(env, rkm->nlabelled, sizeof(double));
+	double	   *leverage = gp_alloc_values(env, rkm->nlabelled, sizeof(double));
 
-	s.r = gp_alloc_figures(env, q.rows, 2 * sizeof(double));
+	s.r = gp_alloc_values(env, q.rows, 2 * sizeof(double));
 	s.along = s.r + gp_items(env, q.rows);
-	s.cross = gp_alloc_figures(env, p + 1, 3 * sizeof(double));
+	s.cross = gp_alloc_values(env, p + 1, 3 * sizeof(double));
 	s.codes = s.cross + gp_items(env, p + 1);
 	s.root = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
 	s.weight = dev->create(dev, q.cols, p + 1, GP_DOUBLE);

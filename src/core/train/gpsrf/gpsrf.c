@@ -183,7 +183,7 @@ plan_whole(learner *l)
 			if (k != 1)
 				bytes += (whole[k]->rows - part[k]->rows) * (int64_t) sizeof(int64_t);
 		}
-	l->spare = gp_alloc_figures(l->env, bytes, 1);
+	l->spare = gp_alloc_values(l->env, bytes, 1);
 }
 
 /* All nodes are computed. */
@@ -533,7 +533,7 @@ first_of(int64_t steps)
 int32_t *
 gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed)
 {
-	int32_t    *fold = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *fold = gp_alloc_values(env, n, sizeof(int32_t));
 	int32_t    *order = gp_shuffle(env, n, seed, NULL);
 	int32_t		classes = 1;
 
@@ -629,13 +629,13 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	double		unit = l->targets.unit;
 	int64_t		whole = l->options->steps;
 	int64_t		half = (whole + 1) / 2;	/* of a training that a fold is held out of */
-	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
-	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
-	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
+	double	   *loo_mean = gp_alloc_values(env, p->nlabelled, (size_t) c * sizeof(double));
+	double	   *loo_variance = gp_alloc_values(env, p->nlabelled, sizeof(double));
+	double	   *room = gp_alloc_values(env, out->nodes, (size_t) c * sizeof(double));
 
 	l->dev = dev;
-	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
-	l->place = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
+	l->learnt = gp_alloc_values(env, p->nlabelled, sizeof(int32_t));
+	l->place = gp_alloc_values(env, out->nodes, sizeof(int32_t));
 	for (int k = 0; k < 2; k++)
 		l->needed[k] = gp_alloc_array(env, out->nodes, sizeof(int32_t));
 	l->number = gp_alloc_array(env, out->nodes, sizeof(int32_t));
@@ -644,7 +644,7 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	l->drawn = gp_alloc_array(env, BATCH, 2 * sizeof(int32_t));
 	l->net = gp_alloc(env, sizeof(gp_network));
 	l->spectrum = gp_alloc(env, sizeof(gp_network));
-	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
+	l->logits = gp_alloc_values(env, BATCH, (size_t) c * sizeof(double));
 	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
 	l->fold = gp_folds_deal(env, p->nlabelled, p->label, l->folds, p->seed);
 	l->total = whole + first_of(whole) + (l->folds > 1 ? l->folds * (half + first_of(half)) : 0);

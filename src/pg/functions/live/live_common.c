@@ -28,7 +28,7 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 				 errhint("Take the owner's rights first: SET ROLE %s.",
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
-	(void) gp_live_read(c->live->state, &c->figures);
+	(void) gp_live_read(c->live->state, &c->scalars);
 	gnngp_identity saved = gnngp_become_extension();
 	c->graph = gnngp_graph_by_id(c->model->graph_id);
 	gnngp_become_again(&saved);
@@ -91,7 +91,7 @@ fit_piece(const gnngp_live_call *c, gp_piece_kind kind, const char *damaged)
 
 	if (piece && (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE ||
 				  (kind == GP_PIECE_ENCODING ? piece->cols != GNNGP_ENCODED_DOUBLES :
-				   (double) piece->rows * (double) piece->cols != 2.0 * c->figures.dims)))
+				   (double) piece->rows * (double) piece->cols != 2.0 * c->scalars.dims)))
 		gnngp_store_corrupted(c->model, damaged);
 	return piece;
 }
@@ -131,12 +131,12 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_neighbourhood(c->env, c->graph, c->wanted, c->nwanted,
 									c->everything ? GNNGP_ALL_HOPS :
-									gp_program_hops(c->env, program), rim, (int64) c->figures.dims,
+									gp_program_hops(c->env, program), rim, (int64) c->scalars.dims,
 									moments ? moments->dense : NULL, encoding);
 	q.graph = some->graph;
 	q.inner = some->ids.n;
 	q.node = some->wanted;
-	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
+	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->scalars));
 	/* The number that each node of a neighbourhood had in the fit */
 	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
 	for (int64 i = 0; i < some->graph->nodes; i++)

@@ -20,7 +20,7 @@ typedef struct gnngp_live_call
 	gnngp_model *model;
 	gnngp_live *live;
 	gnngp_graph_def *graph;
-	gp_live_figures figures;
+	gp_live_scalars scalars;
 	gp_env	   *env;
 	gnngp_id_type id_type;
 	int32		top;

@@ -28,7 +28,7 @@ fit_labels(const gnngp_live_call *c)
 		if (i > 0 && entity[i] == entity[i - 1] && task->as_of[i] < task->as_of[i - 1])
 			gnngp_store_corrupted(c->model, "its labels are not in the order of their times");
 		if (target)
-			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
+			target[i] = c->scalars.offset + c->scalars.unit * stored[i * piece->cols];
 	}
 	return (gp_facts_labels) {.n = n,.entity = entity,.as_of = task->as_of,
 		.label = piece->ints ? piece->dense : NULL,.target = target,
@@ -60,7 +60,7 @@ gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 	int32	   *nowhere = gp_alloc_array(c->env, Max(n, 1), sizeof(int32));
 
 	memset(nowhere, -1, sizeof(int32) * n);
-	q->features = gp_features_as(c->env, rows, gp_live_type(&c->figures));
+	q->features = gp_features_as(c->env, rows, gp_live_type(&c->scalars));
 	q->graph = gp_graph_build(gp_edges_create(c->env, n, false, false));
 	q->fit_node = nowhere;
 	q->inner = q->asked = n;

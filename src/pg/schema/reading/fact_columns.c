@@ -183,9 +183,8 @@ gnngp_leave_out_silent(const gnngp_task_reading *r, const gp_facts_labels *label
 	double	   *told = palloc(sizeof(double) * Max(r->nfact_sources, 1));
 	double		most = 0.0;
 	int32		width = gp_task_columns_width(r->columns) - r->beside;
-	/* Twice what chance gives the best of so many; a fit with columns that tell no more takes its
-	 * time. */
-	double		chance = 2.0 * log(width + 1.0) / (double) labels->n;
+	/* beyond chance, again: a fit with columns that tell no more takes its time */
+	double		chance = gp_chance_r2(width, (double) labels->n);
 
 	if (width > 0 && gp_task_columns_relevance(r->columns, labels, r->beside, width) < chance)
 		gp_task_columns_clear(r->columns, r->beside, width);
