@@ -118,6 +118,9 @@ extern gp_scan *gp_scan_open(gp_task_columns *columns, int32_t facts, const int3
 extern void gp_scan_fact(gp_scan *scan, int32_t key, gp_time visible, const double *value);
 extern void gp_scan_close(gp_scan *scan);
 
+/* How many facts so far are later than all rows of their keys. */
+extern int64_t gp_scan_later(const gp_scan *scan);
+
 /* True when some row has this key: a reader may spare itself the encoding of other facts. */
 extern bool gp_scan_wants(const gp_scan *scan, int32_t key);
 

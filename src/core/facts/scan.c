@@ -22,6 +22,7 @@ struct gp_scan
 	int32_t		key;			/* -1: none yet */
 	int64_t		waits;			/* the first of its rows that is not written */
 	gp_time		last;			/* of its facts */
+	int64_t		later;			/* facts that came after all rows of their keys */
 	gp_running *state;			/* those of the aggregated facts */
 	double	   *numbers;		/* all that they point to, first what decayed and sum do */
 	gp_tie	   *tie;			/* all of theirs */
@@ -172,9 +173,16 @@ gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
 		gp_raise(s->columns->env, GP_ERR_INTERNAL, NULL, "facts are not in order of time");
 	s->last = visible;
 	write_until(s, visible);
+	s->later += visible > s->row[s->start[key + 1] - 1].time;
 	for (int32_t i = 0; i < a->states; i++)
 		if (!a->asked.apart || !isnan(value[i]))
 			gp_running_add(a, &s->state[i], visible, value + i * a->each);
+}
+
+int64_t
+gp_scan_later(const gp_scan *s)
+{
+	return s->later;
 }
 
 void

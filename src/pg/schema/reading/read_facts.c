@@ -318,6 +318,7 @@ static void
 read_source(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labels *labels)
 {
 	fact_rows	f = {.r = r,.labels = labels,.facts = facts,.cell = room_for_cells(facts->join)};
+	int64		before = r->read;
 
 	if (facts->row_key == NULL)
 		set_keys(r, facts);
@@ -329,6 +330,11 @@ read_source(gnngp_task_reading *r, gnngp_fact_source *facts, const gp_facts_labe
 	if (facts->keys.n > 0)
 		gnngp_join_run(facts->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
 					   gnngp_table_rows(facts->join->query.table));
+	if (facts->joined == 0 && f.scan[GNNGP_FACTS_ALL])
+	{
+		r->read_own += r->read - before;
+		r->later_own += gp_scan_later(f.scan[GNNGP_FACTS_ALL]);
+	}
 	for (int k = 0; k < GNNGP_FACT_NUMBERS; k++)
 		if (f.scan[k])
 			gp_scan_close(f.scan[k]);

@@ -10,6 +10,7 @@
 #include "utils/lsyscache.h"
 
 #define OLD_ANSWERS_GAIN 0.02	/* of loo_score */
+#define MOSTLY_LATER 0.9		/* a share of the facts that is told */
 
 /* ---- the rows ---- */
 
@@ -147,6 +148,21 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 					 rows->task->name, (double) transform->horizon / (double) GP_TIME_DAY);
 }
 
+/* A NOTICE where rows are asked about before nearly all of their facts. */
+static void
+notice_mostly_later(const gnngp_task_reading *r)
+{
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+
+	if (r->asks_column && (double) r->later_own > MOSTLY_LATER * (double) r->read_own)
+		gnngp_notice(psprintf("If it asks about today, let all of them count: gp_alter_graph(%s, %s). What follows from the answer counts, too, then.",
+							  quote_literal_cstr(r->schema->def->name),
+							  gnngp_times_with(r->schema, t, NULL)),
+					 "task \"%s\" asks about each row of table \"%s\" as of the row's own time: %.0f%% of the rows that refer to these are later and do not count",
+					 r->task->name, t->table.name,
+					 100.0 * (double) r->later_own / (double) r->read_own);
+}
+
 /* Reads the columns of all rows, and scales them by those that are labelled. */
 static gp_features *
 make_features(gnngp_task_reading *r, gnngp_data *data)
@@ -177,6 +193,7 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 		gp_task_columns_clear(r->columns, r->of_targets, r->beside - r->of_targets);
 	if (r->asks_column)
 		gnngp_clear_later(r, data->nlabelled);
+	notice_mostly_later(r);
 	gnngp_notice_later(r->schema);
 	gnngp_leave_out_silent(r, &labels);
 	if (labels_are == GP_FACTS_OLD_AS_FACTS)

@@ -90,7 +90,9 @@ typedef struct gnngp_task_reading
 	int32		all_labels;		/* and of all; -1: none */
 	gp_task_columns *columns;
 	gp_time    *answered;		/* as of when rows see earlier answers; NULL: as of their times */
-	int64		read;			/* facts that rows see, or might */
+	int64		read;			/* facts that rows see, or might, */
+	int64		read_own;		/* those that refer to the entities, */
+	int64		later_own;		/* and of these, later than all rows of their entity */
 } gnngp_task_reading;
 
 /* Points a reading to rows, and numbers their entities. */
