@@ -93,5 +93,19 @@ SELECT array_agg(node ORDER BY node) FROM gp_loo('named', ' {d,"e",NULL} ');
 SELECT array_agg(node ORDER BY node) FROM gp_predict('named', '{d,nobody}');
 SELECT array_agg(node ORDER BY node) FROM gp_predict('dated', '{2026-01-02,2026-01-03}');
 
+-- Texts of ranges, arrays and rows are compared as they are stored: the domain within is not asked, by a report neither
+CREATE FUNCTION asked() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN IF current_setting('id_types.fitted', true) = 'yes' THEN RAISE 'asked'; END IF; RETURN true; END $$;
+CREATE DOMAIN told AS int CHECK (asked());
+CREATE TYPE pair AS (a told, b text);
+CREATE TABLE kinds AS SELECT i, int4range(i, i + 1) AS span, ARRAY[i, i + 1]::told[] AS list, ROW(i, 'x y')::pair AS pair, (i % 2)::text AS y FROM generate_series(1, 8) i;
+CREATE TABLE kin AS SELECT a.span, a.list, a.pair, b.span AS span2, b.list AS list2, b.pair AS pair2 FROM kinds a JOIN kinds b ON b.i = a.i + 1;
+SELECT gp_create_graph(c, 'kinds', 'kin', id => c, target => 'y', src => c, dst => c || '2') FROM unnest('{span,list,pair}'::name[]) AS c;
+SELECT model, edges FROM unnest('{span,list,pair}'::text[]) AS c, gp_fit(c, nugget => 0.1, kernel => 'gcn', live => true);
+SET id_types.fitted = 'yes';
+SELECT array_agg(node) FROM unnest('{span,list,pair}'::text[]) AS c, gp_predict(c, NULL::text);
+SELECT node FROM (VALUES ('span', '[3,4)'), ('list', '{3,4}'), ('pair', '(3,"x y")'), ('span', '[3,3]')) AS v (c, id), gp_loo(c, id);
+SELECT c, gp_report(c) LIKE '%<html%' FROM unnest('{span,list,pair}'::text[]) AS c;
+SELECT gp_predict_live('span', '[3,4)');
+SELECT gp_predict_live('pair', '(3,"x y")');
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA id_types CASCADE;

@@ -95,13 +95,14 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	{
 		/* Texts as ids of a type that is none. A type's input function must not run code of the
 		 * model's owner in the name of a caller who did not name the type: arrays, ranges and rows
-		 * may have a domain within. */
+		 * may have a domain within. Their texts are compared as they are stored. */
 		char		kind = OidIsValid(own) ? get_typtype(own) : '\0';
+		bool		read = (kind == TYPTYPE_BASE || kind == TYPTYPE_ENUM) &&
+			!OidIsValid(get_element_type(own));
 
-		if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
-			report_mismatch(model, TEXTOID);
-		open_type(t, model, own);
-		t->as_text = true;
+		open_type(t, model, read ? own : TEXTOID);
+		t->as_text = read;
+		t->as_stored = !read;
 		t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
 	}
 	/* An integer may be an id of type numeric; but not all of these are integers. */
@@ -293,6 +294,13 @@ gnngp_given_ids_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCal
 	return gnngp_given_ids_read(t, fcinfo, argno);
 }
 
+void
+gnngp_id_type_require_input(const gnngp_id_type *t)
+{
+	if (t->as_stored)
+		report_mismatch(t->model, TEXTOID);
+}
+
 gnngp_given_ids
 gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo, int argno,
 						  const char *name)
@@ -305,7 +313,9 @@ gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo, int
 		gnngp_raise(DATATYPE_MISMATCH,
 					psprintf("Write %s => ARRAY[...], of the type of the nodes' ids.", name),
 					"%s must be an array of ids", name);
-	return gnngp_given_ids_argument(&type, model, fcinfo, argno);
+	gnngp_id_type_open_argument(&type, model, fcinfo, argno);
+	gnngp_id_type_require_input(&type);
+	return gnngp_given_ids_read(&type, fcinfo, argno);
 }
 
 bool

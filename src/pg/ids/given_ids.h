@@ -18,6 +18,7 @@ typedef struct gnngp_id_type
 	Oid			base;
 	bool		string;			/* text or varchar: made without the input function */
 	bool		as_text;		/* texts stand for ids that are none */
+	bool		as_stored;		/* the same, compared as they are stored: their type is not read */
 	const char *shown;			/* then the type of the ids, by the name that users give it */
 	FmgrInfo	input;
 	Oid			ioparam;
@@ -49,6 +50,9 @@ extern gnngp_given_ids gnngp_given_ids_read(const gnngp_id_type *t, FunctionCall
 /* Both. */
 extern gnngp_given_ids gnngp_given_ids_argument(gnngp_id_type *t, const gnngp_model *model,
 												FunctionCallInfo fcinfo, int argno);
+
+/* 42804 for texts as they are stored, which queries of the tables cannot take. */
+extern void gnngp_id_type_require_input(const gnngp_id_type *t);
 
 /* The same of a list beside the nodes: 42804 for an argument that is no array. */
 extern gnngp_given_ids gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo,

@@ -62,6 +62,8 @@ gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument)
 	int64		n = 0;
 
 	c->nodes = gnngp_given_ids_argument(&c->id_type, c->model, c->fcinfo, argno);
+	if (!c->nodes.all)
+		gnngp_id_type_require_input(&c->id_type);
 	/* Leaves out ids that are NULL, as gp_predict does */
 	for (int64 i = 0; i < c->nodes.n; i++)
 		if (!c->nodes.id[i].null)
