@@ -72,10 +72,9 @@ gp_arccos_map(T c)
 {
 	const int	n = sizeof(T) == sizeof(float) ? 8 : 18;
 	T			p = gp_arccos<T>(n - 1);
-	T			y;
 
 	c = c > 1 ? (T) 1 : c < -1 ? (T) -1 : c;
-	y = (T) 1 - (c < 0 ? -c : c);
+	T			y = (T) 1 - (c < 0 ? -c : c);
 #pragma unroll
 	for (int i = n - 2; i >= 0; i--)
 		p = p * y + gp_arccos<T>(i);

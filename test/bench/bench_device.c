@@ -43,10 +43,8 @@ make(int64_t rows, int64_t cols, gp_type type)
 
 	for (int64_t i = 0; i < rows * m.ld; i++)
 	{
-		double		v;
-
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		v = (double) (int32_t) (state >> 40) / 8388608.0 - 1.0;
+		double		v = (double) (int32_t) (state >> 40) / 8388608.0 - 1.0;
 		if (type == GP_FLOAT)
 			((float *) m.data)[i] = (float) v;
 		else
@@ -175,12 +173,10 @@ bench(const char *name, void (*run) (bool own), double work, const char *unit, b
 	for (int r = 0; r < 5; r++)
 		for (int own = has_blas ? 0 : 1; own < 2; own++)
 		{
-			double		t;
-
 			dev->copy(dev, data.work_double, data.square_double);
 			dev->copy(dev, data.out, data.tall);
 			blas_set_threads(own ? 1 : threads);
-			t = seconds();
+			double		t = seconds();
 			run(own);
 			t = seconds() - t;
 			best[own] = t < best[own] ? t : best[own];

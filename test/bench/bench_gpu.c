@@ -101,15 +101,13 @@ bench_factors(int64_t n, int64_t rows)
 	gp_matrix	k = make_typed(n, n, GP_DOUBLE);
 	double		peak = card->flops[GP_DOUBLE];
 	double		cube = pow((double) n, 3);
-	double		start;
-	double		taken;
 
 	printf("%lld landmarks, %lld rows, double:\n", (long long) n, (long long) rows);
-	taken = BEST(k, dev->syrk(dev, true, 1.0, tall, 0.0, k));
+	double		taken = BEST(k, dev->syrk(dev, true, 1.0, tall, 0.0, k));
 	tell("  syrk", (double) n * (double) n * (double) rows, taken, peak, "GFLOP");
 	fill_covariance(k, x);
 	finish(k);
-	start = seconds();
+	double		start = seconds();
 	(void) dev->potrf(dev, k);
 	finish(k);
 	tell("  potrf", cube / 3.0, seconds() - start, peak, "GFLOP");
@@ -181,10 +179,8 @@ make_graph(int64_t n, int64_t edges)
 
 		for (int k = 0; k < 2; k++)
 		{
-			double		u;
-
 			state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-			u = (double) (state >> 11) * 0x1p-53;
+			double		u = (double) (state >> 11) * 0x1p-53;
 			end[k] = (int32_t) ((k ? u : pow(u, 1.5)) * (double) n);
 		}
 		gp_edges_add(list, 1, &end[0], &end[1], NULL);
@@ -377,20 +373,18 @@ main(int argc, char **argv)
 {
 	char		reason[GP_CUDA_REASON];
 	gp_cuda_options options = {0, false, 0};
-	const gp_cuda_module *module;
-	double		start;
 
 	if (argc < 2)
 		return 2;
 	scale = argc > 2 ? atoll(argv[2]) : 1;
 	threads = argc > 3 ? atoi(argv[3]) : 0;
-	module = gp_cuda_load(argv[1], reason);
+	const gp_cuda_module *module = gp_cuda_load(argv[1], reason);
 	if (module == NULL || module->list(card, 1, reason) < 1)
 	{
 		printf("skipped, no GPU: %s\n", reason);
 		return 0;
 	}
-	start = seconds();
+	double		start = seconds();
 	dev = module->open(env, &options);
 	printf("%s, compute capability %d.%d, CUDA driver %d, runtime %d; opened in %.3g s\n", card[0].name,
 		   card[0].major, card[0].minor, card[0].driver, card[0].runtime, seconds() - start);

@@ -19,10 +19,9 @@ static FILE *
 open_file(const char *folder, const char *name, const char *mode, bool needed)
 {
 	char		path[1024];
-	FILE	   *f;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, mode);
+	FILE	   *f = fopen(path, mode);
 	if (f == NULL && needed)
 	{
 		perror(path);
@@ -51,14 +50,13 @@ static gp_features *
 read_features(gp_env *env, const char *folder, int64_t nodes)
 {
 	FILE	   *f = open_file(folder, "features.csv", "r", false);
-	gp_features_builder *builder;
 	int32_t		node;
 	int32_t		feature;
 	double		value;
 
 	if (f == NULL)
 		return NULL;
-	builder = gp_features_create(env, nodes, 0, GP_FLOAT);
+	gp_features_builder *builder = gp_features_create(env, nodes, 0, GP_FLOAT);
 	while (fscanf(f, "%d,%d,%lf", &node, &feature, &value) == 3)
 		gp_features_add_entries(builder, 1, &node, &feature, &value);
 	fclose(f);
@@ -71,10 +69,9 @@ write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 			 const gp_link_pairs *pairs, const int *label, FILE *out)
 {
 	gp_link_context f;
-	double	   *score;
 
 	gp_link_context_open(&f, dev, graph, x, GP_LINK_STEPS, NULL);
-	score = gp_alloc_array(dev->env, pairs->n * f.width, sizeof(double));
+	double	   *score = gp_alloc_array(dev->env, pairs->n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, pairs->n, pairs->src, pairs->dst, score);
 	for (int64_t e = 0; e < pairs->n; e++)
 	{
@@ -142,20 +139,15 @@ write_held(gp_device *dev, const gp_graph *graph, const gp_features *x, const ch
 int
 main(int argc, char **argv)
 {
-	gp_device  *dev;
-	gp_graph   *graph;
-	gp_features *x;
-	double		start;
-
 	if (argc != 3)
 	{
 		fprintf(stderr, "usage: bench_links nodes folder\n");
 		return 1;
 	}
-	dev = gp_device_cpu(&host, 1);
-	graph = read_graph(&host, argv[2], atoll(argv[1]));
-	x = read_features(&host, argv[2], atoll(argv[1]));
-	start = seconds();
+	gp_device  *dev = gp_device_cpu(&host, 1);
+	gp_graph   *graph = read_graph(&host, argv[2], atoll(argv[1]));
+	gp_features *x = read_features(&host, argv[2], atoll(argv[1]));
+	double		start = seconds();
 	write_train(dev, graph, x, argv[2]);
 	printf("%.3f ", seconds() - start);
 	start = seconds();

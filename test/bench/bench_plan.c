@@ -34,7 +34,6 @@ static gp_graph *
 make_graph(int64_t n, int64_t degree, double *seconds)
 {
 	gp_edges   *edges = gp_edges_create(&host, n, false, false);
-	gp_graph   *graph;
 
 	for (int64_t e = 0; e < n * degree / 2; e++)
 	{
@@ -44,7 +43,7 @@ make_graph(int64_t n, int64_t degree, double *seconds)
 		gp_edges_add(edges, 1, &src, &dst, NULL);
 	}
 	*seconds = processor_seconds();
-	graph = gp_graph_build(edges);
+	gp_graph   *graph = gp_graph_build(edges);
 	*seconds = processor_seconds() - *seconds;
 	return graph;
 }
@@ -102,9 +101,8 @@ main(int argc, char **argv)
 	gp_problem	p;
 	int32_t    *labelled = malloc(n * sizeof(int32_t));
 	int32_t    *label = malloc(n * sizeof(int32_t));
-	gp_device  *dev;
 
-	dev = gp_device_cpu(&host, 1);
+	gp_device  *dev = gp_device_cpu(&host, 1);
 	memset(&p, 0, sizeof(p));
 	p.graph = make_graph(n, degree, &built);
 	p.features = make_features(n);

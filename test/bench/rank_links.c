@@ -24,10 +24,9 @@ static FILE *
 open_file(const char *folder, const char *name, const char *mode, bool needed)
 {
 	char		path[1024];
-	FILE	   *f;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, mode);
+	FILE	   *f = fopen(path, mode);
 	if (f == NULL && needed)
 	{
 		perror(path);
@@ -54,14 +53,13 @@ static gp_features *
 read_features(const char *folder, int64_t nodes)
 {
 	FILE	   *f = open_file(folder, "features.csv", "r", false);
-	gp_features_builder *builder;
 	int32_t		node;
 	int32_t		feature;
 	double		value;
 
 	if (f == NULL)
 		return NULL;
-	builder = gp_features_create(&host, nodes, 0, GP_FLOAT);
+	gp_features_builder *builder = gp_features_create(&host, nodes, 0, GP_FLOAT);
 	while (fscanf(f, "%d,%d,%lf", &node, &feature, &value) == 3)
 		gp_features_add_entries(builder, 1, &node, &feature, &value);
 	fclose(f);
@@ -129,14 +127,7 @@ int
 main(int argc, char **argv)
 {
 	gp_link_problem problem = {0};
-	gp_device  *dev;
-	gp_link_model *model;
-	gp_links   *links;
-	gp_link_pairs pairs;
-	gp_link_row *row;
-	int32_t    *node;
 	int64_t		asked;
-	FILE	   *out;
 	double		time[4];
 
 	if (argc < 4)
@@ -145,7 +136,7 @@ main(int argc, char **argv)
 				"[auto | scores | pairs | dgp | ease] [missing_share]\n");
 		return 1;
 	}
-	dev = gp_device_cpu(&host, 1);
+	gp_device  *dev = gp_device_cpu(&host, 1);
 	problem.graph = read_graph(argv[2], atoll(argv[1]));
 	problem.features = read_features(argv[2], atoll(argv[1]));
 	problem.program = gp_kernel_program(&host, gp_kernel_parse(&host, "gcn"));
@@ -154,19 +145,19 @@ main(int argc, char **argv)
 		if (strcmp(argv[4], methods[k]) == 0)
 			problem.method = (gp_link_method) k;
 	problem.missing_share = argc > 5 ? atof(argv[5]) : 0.0;
-	pairs = read_pairs(argv[2]);
+	gp_link_pairs pairs = read_pairs(argv[2]);
 	time[0] = cpu_seconds();
-	model = gp_link_fit(dev, &problem);
+	gp_link_model *model = gp_link_fit(dev, &problem);
 	time[1] = cpu_seconds();
-	links = gp_links_open(dev, model);
-	row = gp_alloc_array(&host, pairs.n, sizeof(gp_link_row));
+	gp_links   *links = gp_links_open(dev, model);
+	gp_link_row *row = gp_alloc_array(&host, pairs.n, sizeof(gp_link_row));
 	gp_links_score(links, pairs.n, pairs.src, pairs.dst, row);
 	time[2] = cpu_seconds();
-	out = open_file(argv[2], "scores.csv", "w", true);
+	FILE	   *out = open_file(argv[2], "scores.csv", "w", true);
 	for (int64_t e = 0; e < pairs.n; e++)
 		fprintf(out, "%.12g\n", row[e].score);
 	fclose(out);
-	node = read_nodes(argv[2], problem.graph->nodes, &asked);
+	int32_t    *node = read_nodes(argv[2], problem.graph->nodes, &asked);
 	out = open_file(argv[2], "best.csv", "w", true);
 	time[3] = cpu_seconds();
 	for (int64_t k = 0; k < asked; k += AT_ONCE)

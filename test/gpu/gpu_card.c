@@ -78,19 +78,13 @@ check_lent(gp_env *env)
 static void
 check_pieces(gp_env *env, gp_type type, int ratio)
 {
-	gp_device  *dev;
-	gp_matrix	a;
-	gp_matrix	b;
-	gp_matrix	c;
 	char		name[200];
-	double		call;
-	double		queued;
 
 	emulator.speed(1000, ratio);
-	dev = gpu_open(env, 0);
-	a = card_matrix(dev, N, N, type, 0.0);
-	b = card_matrix(dev, N, N, type, 0.0);
-	c = card_matrix(dev, N, N, type, N);
+	gp_device  *dev = gpu_open(env, 0);
+	gp_matrix	a = card_matrix(dev, N, N, type, 0.0);
+	gp_matrix	b = card_matrix(dev, N, N, type, 0.0);
+	gp_matrix	c = card_matrix(dev, N, N, type, N);
 	emulator.lazy(1);
 	(void) emulator.longest(0);
 	dev->gemm(dev, false, true, 1.0, a, b, 0.0, c);
@@ -100,11 +94,11 @@ check_pieces(gp_env *env, gp_type type, int ratio)
 	dev->shift(dev, gp_matrix_diagonal(c), N);
 	dev->trsm(dev, true, false, c, b);
 	dev->trsm(dev, false, true, c, b);
-	queued = emulator.longest(1);
+	double		queued = emulator.longest(1);
 	dev->gemm(dev, false, false, 1.0, a, b, 0.0, c);
 	dev->syrk(dev, true, 1.0, a, 0.0, c);
 	dev->trsm(dev, true, true, c, b);
-	call = emulator.longest(0);
+	double		call = emulator.longest(0);
 	snprintf(name, sizeof(name), "%s, %d times slower in double: a piece takes %.1f ms, what is queued %.1f",
 			 type == GP_FLOAT ? "float" : "double", ratio, 1e3 * call, 1e3 * queued);
 	ok(call <= 0.011 && queued <= 4.0 * 0.011 && queued > 0.0, name);
@@ -164,11 +158,10 @@ check_hub(gp_env *env)
 	for (int what = 0; what < 3; what++)
 	{
 		long		few = row_calls(dev, s, unit, column, 1, what, &sum[1]);
-		long		many;
 
 		few = row_calls(dev, s, unit, column, 1, what, &sum[1]);
 		dev->fill(dev, column, 1.0);
-		many = row_calls(dev, s, unit, column, 0, what, &sum[0]);
+		long		many = row_calls(dev, s, unit, column, 0, what, &sum[0]);
 		printf("# %s: %ld calls for one entry, %ld for %d\n", name[what], few, many, entries);
 		ok(many - few >= entries / most[what], "a hub is cut into launches");
 	}
@@ -197,11 +190,10 @@ meet_strange_card(void)
 {
 	gp_env	   *env = test_env();
 	const char *why = "no code for compute capability 9.0";
-	bool		first;
 	long		calls;
 
 	emulator.image(0);
-	first = refuses(env, why);
+	bool		first = refuses(env, why);
 	calls = emulator.calls();
 	return first && refuses(env, why) && emulator.calls() - calls <= 1 ? 0 : 1;
 }
@@ -210,13 +202,10 @@ meet_strange_card(void)
 static void
 check_image(gp_env *env)
 {
-	gp_device  *dev;
-	gp_matrix	m;
-	pid_t		child;
 	int			status = 1;
 
 	fflush(stdout);
-	child = fork();
+	pid_t		child = fork();
 	if (child == 0)
 	{
 		status = meet_strange_card();
@@ -225,8 +214,8 @@ check_image(gp_env *env)
 	}
 	(void) waitpid(child, &status, 0);
 	ok(status == 0, "a card that the library has no code for is refused at the start, and not tried again");
-	dev = gpu_open(env, 0);
-	m = dev->create(dev, 3, 3, GP_FLOAT);
+	gp_device  *dev = gpu_open(env, 0);
+	gp_matrix	m = dev->create(dev, 3, 3, GP_FLOAT);
 	emulator.image(0);
 	ok(test_catch(env, dev->fill(dev, m, 1.0)) && strstr(test_state(env)->message, "the kernel of fill") != NULL,
 	   "the error of a launch names the kernel");
@@ -240,12 +229,10 @@ static void
 check_limit(gp_env *env)
 {
 	const size_t limit = (size_t) 64 << 20;
-	gp_device  *dev;
 	char		name[100];
-	size_t		held;
 
 	(void) emulator.reserved();
-	dev = gpu_open(env, limit);
+	gp_device  *dev = gpu_open(env, limit);
 	for (int64_t k = 0; k < 12; k++)
 	{
 		gp_matrix	m = dev->create(dev, 1000, 10000 + 400 * k, GP_FLOAT);
@@ -254,7 +241,7 @@ check_limit(gp_env *env)
 		drop(dev, m);
 	}
 	dev->close(dev);
-	held = emulator.reserved();
+	size_t		held = emulator.reserved();
 	snprintf(name, sizeof(name), "the pool holds %.0f MB at most, the limit is 64", (double) held / 1048576.0);
 	ok(held <= limit + SLACK, name);
 }
@@ -265,13 +252,11 @@ tf32_bits(gp_env *env, bool tf32, case_result *product, case_result *factor)
 {
 	gp_cuda_options options = {0, tf32, 0};
 	gp_device  *dev = gpu->open(env, &options);
-	gp_matrix	a;
-	gp_matrix	c;
 	float	   *host = gp_alloc_array(env, N * N, sizeof(float));
 
 	random_state = 5;
-	a = card_matrix(dev, N, N, GP_FLOAT, 0.0);
-	c = card_matrix(dev, N, N, GP_FLOAT, 0.0);
+	gp_matrix	a = card_matrix(dev, N, N, GP_FLOAT, 0.0);
+	gp_matrix	c = card_matrix(dev, N, N, GP_FLOAT, 0.0);
 	dev->gemm(dev, false, false, 1.0, a, a, 0.0, c);
 	dev->download(dev, gp_matrix_wrap(host, N, N, GP_FLOAT), c);
 	finish(product, gp_matrix_wrap(host, N, N, GP_FLOAT));

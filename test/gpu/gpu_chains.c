@@ -168,10 +168,9 @@ static void
 run_chain(gp_device *dev, gp_type type, uint64_t seed, double *out)
 {
 	chain		c;
-	int64_t		n;
 
 	random_state = seed;
-	n = 20 + random_below(60);
+	int64_t		n = 20 + random_below(60);
 	chain_open(&c, dev, type, n);
 	for (int k = 0; k < STEPS; k++)
 		chain_step(&c);

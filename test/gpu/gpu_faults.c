@@ -65,11 +65,10 @@ small_fit(gp_env *env, const victim *v)
 	gp_device  *card = gpu_open(env, v->memory);
 	world		w = random_world(env, NODES, 3, v->type);
 	gp_problem	p = gpu_problem(env, &w, v->kernel, GP_TASK_CLASSES, v->type);
-	gp_posterior *out;
 
 	p.strategy = v->strategy;
 	p.nugget = NAN;
-	out = gp_fit(card, &p);
+	gp_posterior *out = gp_fit(card, &p);
 	memcpy(numbers, out->mean, NODES * WORLD_CLASSES * sizeof(double));
 	memcpy(numbers + NODES * WORLD_CLASSES, out->variance, NODES * sizeof(double));
 	gp_posterior_free(env, out);
@@ -115,12 +114,11 @@ static int
 lose_card(const victim *v, long n)
 {
 	gp_env	   *env = test_env();
-	int			how;
 	char		reason[GP_CUDA_REASON];
 	gp_cuda_card card;
 
 	emulator.fail_at(n);
-	how = outcome(env, v, GP_ERR_DEVICE);
+	int			how = outcome(env, v, GP_ERR_DEVICE);
 	if (how == WENT_THROUGH)	/* lost when all was done */
 		return difference() == 0.0 ? WENT_THROUGH : WRONG_NUMBERS;
 	if (how != ENDED_WELL)
@@ -139,11 +137,10 @@ lose_card(const victim *v, long n)
 static int
 lose_card_apart(const victim *v, long n)
 {
-	pid_t		child;
 	int			status = 0;
 
 	fflush(stdout);
-	child = fork();
+	pid_t		child = fork();
 	if (child == 0)
 	{
 		status = lose_card(v, n);
@@ -214,10 +211,8 @@ test_small_cards(const victim *v)
 
 	for (size_t bytes = (size_t) 4 << 20; bytes >= 256; bytes = bytes * 2 / 3)
 	{
-		int			how;
-
 		emulator.memory(bytes);
-		how = outcome(env, v, GP_ERR_DEVICE);
+		int			how = outcome(env, v, GP_ERR_DEVICE);
 		sound = sound && (how == ENDED_WELL || (how == WENT_THROUGH && difference() < 1e-3)) && !gpu->lost();
 		through += how == WENT_THROUGH;
 		refused += how == ENDED_WELL;

@@ -74,8 +74,6 @@ check_fit(gp_env *env, const fit *f)
 	gp_device  *cpu = gp_device_cpu(env, 1);
 	gp_device  *card = gpu_open(env, f->memory);
 	gp_problem	p = gpu_problem(env, f->w, f->kernel, f->task, f->type);
-	gp_posterior *want;
-	gp_posterior *got;
 	double		bound = f->type == GP_FLOAT ? 1e-4 : 1e-8;
 	double		mean;
 	double		variance;
@@ -87,7 +85,7 @@ check_fit(gp_env *env, const fit *f)
 		p.nlandmarks = f->w->graph->nodes < 100 ? 8 : 70;
 	if (f->free_nugget)
 		p.nugget = NAN;
-	want = gp_fit(cpu, &p);
+	gp_posterior *want = gp_fit(cpu, &p);
 	if (f->strategy == GP_STRATEGY_NYSTROM)
 	{
 		p.landmark = want->landmark;
@@ -95,7 +93,7 @@ check_fit(gp_env *env, const fit *f)
 	}
 	p.device_for = take_gpu;
 	p.device_arg = card;
-	got = gp_fit(cpu, &p);
+	gp_posterior *got = gp_fit(cpu, &p);
 	mean = worst(got->mean, want->mean, want->nodes * want->columns);
 	variance = worst(got->variance, want->variance, want->nodes);
 	for (int64_t i = 0; i < got->nodes; i++)
@@ -243,7 +241,6 @@ check_deep_links(gp_env *env)
 	gp_link_row got[PAIRS];
 	gp_device  *card = gpu_open(env, 0);
 	double		sum[5] = {0};
-	double		alike;
 	bool		sound = true;
 	char		name[200];
 
@@ -259,8 +256,8 @@ check_deep_links(gp_env *env)
 		sum[3] += got[e].score * got[e].score;
 		sum[4] += want[e].score * got[e].score;
 	}
-	alike = (sum[4] - sum[0] * sum[1] / PAIRS) /
-		sqrt((sum[2] - sum[0] * sum[0] / PAIRS) * (sum[3] - sum[1] * sum[1] / PAIRS));
+	double		alike = (sum[4] - sum[0] * sum[1] / PAIRS) /
+					sqrt((sum[2] - sum[0] * sum[0] / PAIRS) * (sum[3] - sum[1] * sum[1] / PAIRS));
 	snprintf(name, sizeof(name), "links by dgp: the scores' correlation is %.3f", alike);
 	ok(sound && alike > 0.9, name);
 	card->close(card);
@@ -277,14 +274,13 @@ check_gckm(gp_env *env, const char *method, bool features, size_t memory)
 	gp_problem	p = gpu_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
 	gp_gckm		o = parse_gckm(env, method);
 	gp_posterior *want = gp_method_fit(cpu, &gp_method_gckm, &p, &o);
-	gp_posterior *got;
 	double		mean;
 	double		loo;
 	char		name[200];
 
 	p.device_for = take_gpu;
 	p.device_arg = card;
-	got = gp_method_fit(cpu, &gp_method_gckm, &p, &o);
+	gp_posterior *got = gp_method_fit(cpu, &gp_method_gckm, &p, &o);
 	mean = worst(got->mean, want->mean, want->nodes * want->columns);
 	loo = worst(got->loo.mean, want->loo.mean, want->loo.n * want->columns);
 	snprintf(name, sizeof(name), "%s, %s features%s: means %.2g, leave-one-out %.2g", method, features ? "some" : "no",
@@ -301,8 +297,6 @@ check_clusters(gp_env *env, const char *kernel, bool club)
 	world		w = club ? karate_world(env) : random_world(env, SMALL, 3, GP_FLOAT);
 	gp_device  *card = gpu_open(env, 0);
 	gp_cluster_problem p;
-	gp_clustering *want;
-	gp_clustering *got;
 	char		name[200];
 	int			other = 0;
 
@@ -313,8 +307,8 @@ check_clusters(gp_env *env, const char *kernel, bool club)
 	p.clusters = club ? 2 : 3;
 	p.seed = 1;
 	p.type = GP_FLOAT;
-	want = gp_cluster(gp_device_cpu(env, 1), &p);
-	got = gp_cluster(card, &p);
+	gp_clustering *want = gp_cluster(gp_device_cpu(env, 1), &p);
+	gp_clustering *got = gp_cluster(card, &p);
 	for (int64_t i = 0; i < want->nodes; i++)
 		other += got->cluster[i] != want->cluster[i];
 	snprintf(name, sizeof(name), "clusters by %s: %d nodes elsewhere, inertia %g and %g", kernel, other,

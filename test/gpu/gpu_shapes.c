@@ -255,10 +255,9 @@ check_shape(gp_env *env, const int64_t *shape, gp_type type, shadow_way way, siz
 {
 	gp_device  *dev = gpu_open(env, memory);
 	gp_device  *shadow = shadow_open(dev, way);
-	gp_matrix	x;
 
 	random_state = 1;
-	x = random_matrix(shadow, shape[0], shape[1], type);
+	gp_matrix	x = random_matrix(shadow, shape[0], shape[1], type);
 	check_elements(shadow, x);
 	check_rows(shadow, x);
 	if (shape[0] < 100000)

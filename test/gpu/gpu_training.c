@@ -89,13 +89,12 @@ static void
 add_layers(network *s, bool inducing)
 {
 	static const int32_t pair[2 * SPAN] = {0, 0, 0, 1, 2, 3, 1, 2, 4, 3, 4, 4};
-	gp_operation *op;
 
 	add_layer(s, inducing, true);
 	add_layer(s, inducing, false);
 	if (!inducing)
 		add(s, &gp_operation_unit, 0)->unit.length = 1.7;
-	op = add(s, inducing ? &gp_operation_inducing_pairs : &gp_operation_pairs, 0);
+	gp_operation *op = add(s, inducing ? &gp_operation_inducing_pairs : &gp_operation_pairs, 0);
 	op->ends.most = PAIRS;
 	op->ends.end = s->end;
 	if (!inducing)

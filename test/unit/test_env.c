@@ -35,12 +35,11 @@ static void *
 host_alloc(gp_env *env, size_t bytes)
 {
 	test_host  *host = test_state(env);
-	test_block *block;
 
 	host->allocations++;
 	if (host->allocations == host->fail_at || bytes > SIZE_MAX - sizeof(test_block))
 		return NULL;
-	block = malloc(sizeof(test_block) + bytes);
+	test_block *block = malloc(sizeof(test_block) + bytes);
 	if (block == NULL)
 		return NULL;
 	block->prev = NULL;

@@ -355,12 +355,10 @@ add_within(const gp_encoder *e, gp_encoded *encoded, int32_t *nencoded, gp_kept_
 static gp_encoded *
 name_encoded(const gp_encoder *e, int32_t *n)
 {
-	gp_encoded *encoded;
-
 	*n = 0;
 	for (int32_t c = 0; c < e->columns; c++)
 		*n += e->longest[c] > 1 ? e->longest[c] : 1;
-	encoded = gp_alloc_zero(e->env, *n, sizeof(gp_encoded));
+	gp_encoded *encoded = gp_alloc_zero(e->env, *n, sizeof(gp_encoded));
 	*n = 0;
 	for (int32_t c = 0; c < e->columns; c++)
 		for (int32_t k = 0; k == 0 || k < e->longest[c]; k++)

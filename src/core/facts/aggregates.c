@@ -153,7 +153,6 @@ gp_running_add(const gp_aggregated *a, gp_running *s, gp_time visible, const dou
 	bool		is_first = s->count == 0;
 	double		left = is_first ? 0.0 : halved(a, s->last, visible);
 	double		quick = pow(left, QUICK);
-	gp_tie	   *g;
 
 	/* Another tie than the last fact's takes the place of the oldest. */
 	if (is_first || visible != s->last)
@@ -162,7 +161,7 @@ gp_running_add(const gp_aggregated *a, gp_running *s, gp_time visible, const dou
 		s->tie[s->newest].count = 0;
 		memset(s->tie[s->newest].sum, 0, (size_t) a->each * sizeof(double) * 2);
 	}
-	g = &s->tie[s->newest];
+	gp_tie	   *g = &s->tie[s->newest];
 	g->count++;
 	for (int32_t c = 0; c < a->each; c++)
 	{

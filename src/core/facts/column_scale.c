@@ -172,10 +172,9 @@ gp_task_columns_features(gp_task_columns *f, const gp_facts_scale *s)
 {
 	gp_env	   *env = f->env;
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	float	   *to;
 
 	check_groups(f, s);
-	to = gp_task_columns_row(f, 0);
+	float	   *to = gp_task_columns_row(f, 0);
 	GP_EACH(env, i, f->rows, i * f->width)
 	{
 		const float *row = gp_task_columns_row(f, i);

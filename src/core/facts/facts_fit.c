@@ -66,10 +66,9 @@ int32_t *
 gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n)
 {
 	gp_drawn   *d = gp_alloc_array(env, problem->nlabelled, sizeof(gp_drawn));
-	int32_t    *landmark;
 
 	*n = gp_min64(most, problem->nlabelled);
-	landmark = gp_alloc_array(env, *n, sizeof(int32_t));
+	int32_t    *landmark = gp_alloc_array(env, *n, sizeof(int32_t));
 	for (int64_t i = 0; i < problem->nlabelled; i++)
 		d[i] = (gp_drawn) {gp_hash(problem->seed ^ gp_hash((uint64_t) i)), problem->labelled[i]};
 	gp_sort(env, d, problem->nlabelled, sizeof(gp_drawn), gp_compare_int64, NULL);
@@ -224,10 +223,9 @@ answer_rows(gp_device *dev, const gp_problem *problem, const gp_features *x, gp_
 	gp_graph   *none = gp_graph_build(gp_edges_create(env, x->rows, false, false));
 	gp_live_question q = {.state = out->state,.program = problem->program,.graph = none,
 		.features = x,.fit_node = nowhere,.inner = x->rows,.asked = x->rows};
-	gp_live_answer a;
 
 	memset(nowhere, -1, (size_t) x->rows * sizeof(int32_t));
-	a = gp_live_ask(dev, &q);
+	gp_live_answer a = gp_live_ask(dev, &q);
 	memcpy(out->mean + out->nodes * a.columns, a.mean,
 		   (size_t) gp_items(env, a.n * a.columns) * sizeof(double));
 	memcpy(out->variance + out->nodes, a.variance, (size_t) gp_items(env, a.n) * sizeof(double));
@@ -279,10 +277,9 @@ gp_facts_fit_features(gp_device *dev, const gp_problem *problem, const gp_featur
 	gp_features labelled = some_rows(features, 0, problem->nlabelled);
 	gp_features others = some_rows(features, labelled.rows, features->rows - labelled.rows);
 	gp_problem	of_labels = *problem;
-	gp_posterior *out;
 
 	of_labels.features = &labelled;
-	out = gp_fit(dev, &of_labels);
+	gp_posterior *out = gp_fit(dev, &of_labels);
 	answer_others(dev, problem, &others, features->rows, out);
 	return out;
 }
@@ -291,11 +288,9 @@ gp_facts_fit_features(gp_device *dev, const gp_problem *problem, const gp_featur
 static void
 notice_worth(gp_device *dev, const gp_problem *problem, gp_posterior *kept)
 {
-	gp_targets	targets;
-
 	if (dev->env->dry)
 		return;
-	targets = gp_targets_make(dev->env, problem);
+	gp_targets	targets = gp_targets_make(dev->env, problem);
 	gp_notice_worth(dev, problem, &targets, kept);
 	gp_targets_free(dev->env, &targets);
 }
@@ -310,7 +305,6 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	gp_features labelled = some_rows(features, 0, problem->nlabelled);
 	gp_features others = some_rows(features, labelled.rows, features->rows - labelled.rows);
 	gp_problem	weighed = *problem;
-	gp_posterior *best;
 	gp_posterior *other;
 
 	if (features->dims == 0)
@@ -318,22 +312,20 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 				 "no column of the tables differs between the rows of the task");
 	weighed.features = &labelled;
 	weighed.compared = true;
-	best = gp_fit(dev, &weighed);
+	gp_posterior *best = gp_fit(dev, &weighed);
 	score[GP_FACTS_COLUMNS] = best->loo_score;
 
 	/* Relevance has seen the labels that judge it: it has to be better by more than chance. */
 	find_relevance(env, problem, &labelled, scale);
 	for (gp_facts_weights w = GP_FACTS_RELEVANCE; w <= GP_FACTS_CHANGES; w++)
 	{
-		bool		better;
-
 		score[w] = NAN;
 		if (w == GP_FACTS_CHANGES && !some_vary(scale, 0, true))
 			continue;
 		weigh_features(env, &labelled, scale, w, used);
 		other = gp_fit(dev, &weighed);
 		score[w] = other->loo_score;
-		better = gp_surely_better(env, problem, other, best);
+		bool		better = gp_surely_better(env, problem, other, best);
 		chosen = better ? w : chosen;
 		keep_better(env, &best, other, better);
 	}

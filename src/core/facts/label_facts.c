@@ -112,7 +112,6 @@ labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_an
 {
 	int32_t		entities = labels->n > 0 ? labels->entity[labels->n - 1] + 1 : 0;
 	int64_t    *start = gp_alloc_zero(env, (int64_t) entities + 1, sizeof(int64_t));
-	gp_keyed_time *answer;
 
 	for (int64_t i = 0; i < labels->n; i++)
 		start[labels->entity[i] + 1]++;
@@ -121,7 +120,7 @@ labels_by_key(gp_env *env, const gp_facts_labels *labels, int64_t n, const gp_an
 	for (int64_t i = 0; i < n; i++)
 		if (answering[i].entity >= 0 && answering[i].entity < entities)
 			*known += start[answering[i].entity + 1] - start[answering[i].entity];
-	answer = gp_alloc_array(env, *known, sizeof(gp_keyed_time));
+	gp_keyed_time *answer = gp_alloc_array(env, *known, sizeof(gp_keyed_time));
 	*known = 0;
 	GP_EACH(env, i, n, i)
 	{
@@ -185,7 +184,6 @@ gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels, int64_t ro
 	int64_t		fresh = 0;
 	int64_t		late = 0;		/* behind the facts */
 	double		usual = 0.0;
-	double		gap;
 
 	GP_EACH(env, i, rows, i)
 	{
@@ -199,7 +197,7 @@ gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels, int64_t ro
 	if (known > 0)
 		usual = age[(int64_t) (FRESH * (double) (known - 1))];
 	/* Between two times of labels, such as those of each month, the newest is up to a gap older. */
-	gap = gp_facts_median_gap(env, labels->n, everybody, labels->as_of);
+	double		gap = gp_facts_median_gap(env, labels->n, everybody, labels->as_of);
 	GP_EACH(env, k, rows, k)
 	{
 		if (trains[k])

@@ -27,13 +27,12 @@ static looked
 rows_since(gp_env *env, const gp_facts_labels *labels, gp_time since)
 {
 	looked		l = {0, gp_alloc_array(env, gp_max64(labels->n, 1), sizeof(int64_t))};
-	int64_t		step;
 	int64_t		kept = 0;
 
 	GP_EACH(env, i, labels->n, i)
 		if (labels->as_of[i] >= since)
 			l.row[l.n++] = i;
-	step = l.n / MOST_ROWS + 1;
+	int64_t		step = l.n / MOST_ROWS + 1;
 	for (int64_t i = 0; i < l.n; i += step)
 		l.row[kept++] = l.row[i];
 	l.n = kept;
@@ -331,16 +330,14 @@ gp_task_columns_stand_apart(gp_task_columns *f, int64_t nlabelled, const gp_time
 	int64_t		newest = nlabelled - (int64_t) (NEWEST_SHARE * (double) nlabelled);
 	int64_t		n = 0;
 	int64_t		holders = 0;
-	int64_t    *late;
-	bool		apart;
 
 	if (nlabelled < FEWEST_ROWS || f->rows - nlabelled < FEWEST_ASKED)
 		return false;
-	late = gp_alloc_array(f->env, f->rows - nlabelled, sizeof(int64_t));
+	int64_t    *late = gp_alloc_array(f->env, f->rows - nlabelled, sizeof(int64_t));
 	GP_EACH(f->env, i, f->rows - nlabelled, i)
 		if (f->as_of[nlabelled + i] >= labelled[newest].as_of)
 			late[n++] = nlabelled + i;
-	apart = n >= FEWEST_ASKED && 2 * n >= f->rows - nlabelled;
+	bool		apart = n >= FEWEST_ASKED && 2 * n >= f->rows - nlabelled;
 	if (apart)
 	{
 		int64_t		as = commonest(f, n, late, first, width, &holders);

@@ -61,11 +61,10 @@ make_members(gp_env *env, int64_t rows, int64_t n, const gp_metapath_pair *pair,
 {
 	int64_t		keys = 0;
 	int64_t		at = 0;
-	gp_csr	   *s;
 
 	for (int64_t i = 0; i < n; i++)
 		keys += i == 0 || pair[i].key != pair[i - 1].key;
-	s = gp_csr_create(env, keys, rows, n, GP_DOUBLE);
+	gp_csr	   *s = gp_csr_create(env, keys, rows, n, GP_DOUBLE);
 	*key = gp_alloc_array(env, keys, sizeof(uint64_t));
 	keys = 0;
 	for (int64_t i = 0; i < n; i++)
@@ -130,10 +129,8 @@ make_gather(gp_env *env, const gp_csr *lists, const gp_csr *members)
 void
 gp_metapath_add(gp_metapath *t, const char *name, int64_t n, gp_metapath_pair *pair)
 {
-	path	   *p;
-
 	t->path = gp_realloc_array(t->env, t->path, t->n + 1, sizeof(path));
-	p = &t->path[t->n++];
+	path	   *p = &t->path[t->n++];
 	p->name = name;
 	gp_sort(t->env, pair, n, sizeof(gp_metapath_pair), compare_pairs, NULL);
 	p->members = make_members(t->env, t->rows, n, pair, &p->key);
@@ -233,8 +230,6 @@ cross_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 	gp_metapath_terms *cross = s->cross;
 	const double *unit = s->unit + (int64_t) cross->n * UNITS;
 	int64_t		n = cross->landmarks;
-	double		scale;
-	double	   *covariance;
 
 	if (cross->n == s->terms || unit[0] != leaf || unit[1] != path)
 		return;
@@ -246,8 +241,8 @@ cross_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 	gp_csr	   *turned = gp_csr_transpose(env, then);
 	gp_csr	   *product = gp_csr_product(env, common, turned);
 
-	scale = 1.0 / (unit[2] * s->terms);
-	covariance = gp_alloc_zero(env, cross->rows * (n + 1), sizeof(double));
+	double		scale = 1.0 / (unit[2] * s->terms);
+	double	   *covariance = gp_alloc_zero(env, cross->rows * (n + 1), sizeof(double));
 	cross->term[cross->n++] = (gp_metapath_term) {leaf < 0 ? NULL : s->metapath->path[leaf].name,
 		path < 0 ? NULL : s->metapath->path[path].name, s->keeps_terms ? covariance : NULL};
 	GP_EACH(env, i, cross->rows, i * n)
@@ -274,10 +269,9 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 {
 	gp_device  *dev = s->dev;
 	gp_matrix	diag = dev->create(dev, g->rows, 1, GP_DOUBLE);
-	double		unit;
 
 	dev->pair_diag(dev, g, z, NULL, NULL, 0, diag);
-	unit = gp_mean_entry(dev, diag);
+	double		unit = gp_mean_entry(dev, diag);
 	if (unit > 0.0 || dev->env->dry)
 	{
 		if (s->state)
@@ -390,8 +384,6 @@ gp_metapath_features(gp_device *dev, const gp_metapath *t, const gp_features *ow
 	term_sum	s = {.dev = dev,.metapath = t,.landmark = landmark,.state = state,
 		.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
 	.diag = dev->create(dev, t->rows, 1, GP_DOUBLE)};
-	gp_features *out;
-	gp_matrix	root;
 
 	dev->fill(dev, s.panel, 0.0);
 	dev->fill(dev, s.diag, 0.0);
@@ -401,8 +393,8 @@ gp_metapath_features(gp_device *dev, const gp_metapath *t, const gp_features *ow
 				 "no column of the tables differs between the rows of the task");
 	dev->axpby(dev, 0.0, s.panel, 1.0 / s.terms, s.panel);
 	dev->axpby(dev, 0.0, s.diag, 1.0 / s.terms, s.diag);
-	root = factor_panel(&s, n);
-	out = features_of(dev, s.panel, s.diag);
+	gp_matrix	root = factor_panel(&s, n);
+	gp_features *out = features_of(dev, s.panel, s.diag);
 	/* Of a landmark nothing is left. */
 	for (int64_t k = 0; k < n; k++)
 		((float *) out->dense)[landmark[k] * (n + 1) + n] = 0.0f;
@@ -464,12 +456,11 @@ gp_metapath_rows(gp_device *dev, const gp_live_state *state, double *covariance,
 	gp_matrix	all = gp_matrix_wrap(covariance, rows, n + 1, GP_DOUBLE);
 	gp_matrix	panel = dev->create(dev, rows, n, GP_DOUBLE);
 	gp_matrix	diag = dev->create(dev, rows, 1, GP_DOUBLE);
-	gp_features *out;
 
 	dev->upload(dev, panel, gp_matrix_cols(all, 0, n));
 	dev->upload(dev, diag, gp_matrix_cols(all, n, 1));
 	gp_state_solve(dev, root, true, panel);
-	out = features_of(dev, panel, diag);
+	gp_features *out = features_of(dev, panel, diag);
 	gp_destroy_all(dev, &panel, &diag);
 	return out;
 }

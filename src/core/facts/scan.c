@@ -203,7 +203,6 @@ gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *t
 	gp_keyed_time *t = by_key_and_time(env, n, key, time, &known);
 	double	   *gap = gp_alloc_array(env, n, sizeof(double));
 	int64_t		gaps = 0;
-	double		median;
 
 	for (int64_t i = 1; i < known; i++)
 		if (t[i].key == t[i - 1].key && t[i].time > t[i - 1].time &&
@@ -211,7 +210,7 @@ gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *t
 			gap[gaps++] = (double) t[i].time - (double) t[i - 1].time;
 	gp_sort(env, gap, gaps, sizeof(double), gp_compare_double, NULL);
 	/* Some multiples of it are times. */
-	median = gaps > 0 ? fmin(gap[gaps / 2], 1e18) : 0.0;
+	double		median = gaps > 0 ? fmin(gap[gaps / 2], 1e18) : 0.0;
 	gp_free(env, t);
 	gp_free(env, gap);
 	return median;

@@ -30,8 +30,6 @@ int32_t
 gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggregate,
 					  int32_t width)
 {
-	gp_column_group *b;
-
 	assert(f->column == NULL);
 	if (f->width > INT32_MAX - width)
 		gp_raise(f->env, GP_ERR_LIMIT, "Exclude some columns.", "the tables have too many columns");
@@ -39,7 +37,7 @@ gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggr
 	if ((f->ngroups & (f->ngroups - 1)) == 0)
 		f->group = gp_realloc_array(f->env, f->group, gp_max64(2 * (int64_t) f->ngroups, 1),
 									sizeof(gp_column_group));
-	b = &f->group[f->ngroups];
+	gp_column_group *b = &f->group[f->ngroups];
 	memset(b, 0, sizeof(gp_column_group));
 	snprintf(b->relation, GP_FACTS_NAME, "%s", relation);
 	snprintf(b->aggregate, GP_FACTS_NAME, "%s", aggregate);
@@ -52,11 +50,9 @@ gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggr
 int32_t
 gp_task_columns_facts(gp_task_columns *f, const char *relation, int32_t width, gp_aggregates asked)
 {
-	gp_aggregated *a;
-
 	f->aggregated = gp_realloc_array(f->env, f->aggregated, f->naggregated + 1,
 									 sizeof(gp_aggregated));
-	a = &f->aggregated[f->naggregated];
+	gp_aggregated *a = &f->aggregated[f->naggregated];
 	a->asked = asked;
 	a->asked.last = asked.last > 0 ? asked.last : 5;
 	a->asked.pseudo = asked.pseudo >= 0.0 ? asked.pseudo : 1.0;

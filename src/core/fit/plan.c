@@ -354,7 +354,6 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 	planner    *p = gp_alloc_zero(env, 1, sizeof(planner));
 	gp_plan		plan = {.strategy = GP_STRATEGY_EXACT,.by_columns = true,.exact_diagonal = true,
 	.stored_panel = STORED_PANEL};
-	int64_t		most_landmarks;
 	bool		fills;
 	const char *why;
 
@@ -373,7 +372,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		asked.strategy = GP_STRATEGY_NYSTROM;
 	p->has_columns = gp_step_cheapness(ev, p->root) != GP_CHEAP_NONE &&
 		problem->program->power == 1.0 && !fills;
-	most_landmarks = gp_landmarks_automatic(ev, problem);
+	int64_t		most_landmarks = gp_landmarks_automatic(ev, problem);
 
 	if (asked.strategy != GP_STRATEGY_NYSTROM && p->has_columns)
 		p->columns = try_plan(p, plan);

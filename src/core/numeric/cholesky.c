@@ -56,12 +56,11 @@ gp_orthonormalise(gp_device *dev, gp_matrix y)
 {
 	gp_matrix	gram = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
 	gp_matrix	root = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
-	bool		found;
 
 	dev->syrk(dev, true, 1.0, y, 0.0, gram);
 	double		trace = gp_mean_diagonal(dev, gram) * (double) y.cols;
-	found = isfinite(gp_cholesky_jitter(dev, gram, trace, LEAST_JITTER,
-										MOST_ORTHONORMAL, root));
+	bool		found = isfinite(gp_cholesky_jitter(dev, gram, trace, LEAST_JITTER,
+													MOST_ORTHONORMAL, root));
 	if (found)
 		dev->trsm(dev, false, true, root, y);
 	gp_destroy_all(dev, &root, &gram);

@@ -12,7 +12,6 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 {
 	int64_t		m = g.rows;
 	int64_t		s = v.cols;
-	bool		found;
 
 	if (m <= GP_SYEV_MAX)
 	{
@@ -34,7 +33,7 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	gp_matrix	start = gp_gather_columns(dev, g, index, y.cols);
 	gp_free(dev->env, index);
 	/* a second factor mends what rounding left of the first */
-	found = gp_orthonormalise(dev, start) && gp_orthonormalise(dev, start);
+	bool		found = gp_orthonormalise(dev, start) && gp_orthonormalise(dev, start);
 	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
 	dev->destroy(dev, &start);
 	found = found && gp_orthonormalise(dev, y) && gp_orthonormalise(dev, y);

@@ -103,10 +103,9 @@ static inline double *
 gp_row_products(gp_device *dev, gp_matrix a, gp_matrix b)
 {
 	gp_matrix	dots = dev->create(dev, a.rows, 1, GP_DOUBLE);
-	double	   *host;
 
 	dev->row_dots(dev, dots, a, b);
-	host = gp_download(dev, dots);
+	double	   *host = gp_download(dev, dots);
 	dev->destroy(dev, &dots);
 	return host;
 }

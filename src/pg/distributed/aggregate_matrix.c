@@ -172,10 +172,9 @@ GNNGP_FUNCTION(gnngp_gram_accum)
 	if (s == NULL)
 	{
 		gp_env	   *own = gnngp_env_create(context);
-		double	   *value;
 
 		s = gp_alloc(own, sizeof(gram_sums));
-		value = gp_alloc_zero(own, m.cols * (m.cols + y.cols), sizeof(double));
+		double	   *value = gp_alloc_zero(own, m.cols * (m.cols + y.cols), sizeof(double));
 		gp_matrix	all = gp_matrix_wrap(value, m.cols, m.cols + y.cols, GP_DOUBLE);
 		*s = (gram_sums) {own, gp_matrix_cols(all, 0, m.cols),
 						  gp_matrix_cols(all, m.cols, y.cols)};

@@ -55,11 +55,9 @@ gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
 static inline int32
 gnngp_finder_try(gnngp_finder *f, Datum value, bool null)
 {
-	gnngp_id	id;
-
 	if (null)
 		return -1;
-	id = gnngp_datum_id(value, f->base, &f->r->id_output);
+	gnngp_id	id = gnngp_datum_id(value, f->base, &f->r->id_output);
 	return id.text ? gnngp_idmap_find_text(&f->r->map, id.text, id.length) :
 		gnngp_idmap_find(&f->r->map, id.key);
 }

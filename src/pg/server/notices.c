@@ -53,10 +53,8 @@ gnngp_notices_silence(MemoryContext context)
 char **
 gnngp_notices_given(int *n)
 {
-	char	  **text;
-
 	*n = current ? list_length(current->given) : 0;
-	text = palloc(sizeof(char *) * Max(*n, 1));
+	char	  **text = palloc(sizeof(char *) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		text[i] = list_nth(current->given, i);
 	return text;

@@ -203,7 +203,6 @@ begin_array(array_reader *r, const char *block)
 	gp_link_array *last = last_array(r->arrays);
 	uint64		count = gnngp_get64(block + AT_COUNT);
 	uint32		element = gnngp_get32(block + AT_ELEMENT);
-	MemoryContext old;
 
 	if (count > PG_INT64_MAX || element_size(element) == 0 ||
 		(last != NULL && r->filled != last->count))
@@ -211,7 +210,7 @@ begin_array(array_reader *r, const char *block)
 	void	   *data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
 	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no
 																 * order */
-	old = MemoryContextSwitchTo(r->context);
+	MemoryContext old = MemoryContextSwitchTo(r->context);
 	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
 					 data);
 	MemoryContextSwitchTo(old);

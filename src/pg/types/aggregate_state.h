@@ -27,13 +27,12 @@ gnngp_expanded_state(Datum value, gnngp_state_write write)
 {
 	struct varlena *pointer = (struct varlena *) DatumGetPointer(value);
 	varatt_expanded external;
-	gnngp_state_head *head;
 
 	if (!VARATT_IS_EXTERNAL_EXPANDED(pointer))
 		return NULL;
 	/* DatumGetEOHP without a call. */
 	memcpy(&external, VARDATA_EXTERNAL(pointer), sizeof(external));
-	head = (gnngp_state_head *) external.eohptr;
+	gnngp_state_head *head = (gnngp_state_head *) external.eohptr;
 	return head->header.eoh_methods == &gnngp_state_methods && head->write == write ? head : NULL;
 }
 

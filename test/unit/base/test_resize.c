@@ -96,13 +96,11 @@ static void
 check_spares(gp_env *env)
 {
 	size_t		size = (size_t) 1 << 20;
-	void	   *first;
-	void	   *next;
 
 	env->spares = true;
-	first = gp_alloc(env, size);
+	void	   *first = gp_alloc(env, size);
 	gp_free(env, first);
-	next = gp_alloc(env, size);
+	void	   *next = gp_alloc(env, size);
 	ok(next == first, "a block that was freed is taken again");
 	gp_free(env, next);
 	is_int(env->used, 0, "it counts as freed");

@@ -244,13 +244,12 @@ check_places(gp_env *env)
 	test_host  *host = test_state(env);
 	gp_places	p = gp_places_open(env, 4096);
 	int64_t		checks;
-	int64_t		taken;
 
 	for (int64_t i = 0, k = 1; i < n; k++)
 		if (gp_first_place(&p, (uint64_t) k) == 0)
 			key[i++] = (uint64_t) k;
 	checks = host->checks;
-	taken = fill_table(env, 4096, key, n);
+	int64_t		taken = fill_table(env, 4096, key, n);
 	is_int(taken, n * (n - 1) / 2, "keys of one place stand in a row");
 	ok(host->checks - checks >= taken / GP_POLL_EVERY, "which is walked with looks at interrupts");
 	host->cancel_at = host->checks + 3;
@@ -296,8 +295,6 @@ check_product(gp_env *env)
 {
 	gp_csr	   *b = colliding_row(env);
 	gp_csr	   *a = gp_alloc_zero(env, 1, sizeof(gp_csr));
-	gp_csr	   *c;
-	gp_csr	   *d;
 	test_host  *host = test_state(env);
 	int64_t		checks;
 
@@ -310,11 +307,11 @@ check_product(gp_env *env)
 	*(double *) a->value = 1.0;
 	is_int(b->start[1], TOUCHED, "there are columns that collide");
 	checks = host->checks;
-	c = gp_csr_product(env, a, b);
+	gp_csr	   *c = gp_csr_product(env, a, b);
 	ok(host->checks - checks > 100, "a product looks at interrupts as its columns collide");
 	env->hash_seed = 12345;
 	checks = host->checks;
-	d = gp_csr_product(env, a, b);
+	gp_csr	   *d = gp_csr_product(env, a, b);
 	ok(host->checks - checks < 20, "under another seed they do not");
 	ok(c->start[1] == TOUCHED && d->start[1] == TOUCHED &&
 	   memcmp(c->col, d->col, TOUCHED * sizeof(int32_t)) == 0 &&
@@ -372,14 +369,12 @@ check_account(gp_env *env)
 {
 	gp_env	   *other = test_env();
 	size_t		account = 0;
-	size_t		own;
-	void	   *p;
 
 	env->account = other->account = &account;
 	env->used = other->used = 0;
 	env->limit = other->limit = 1 << 20;
-	p = gp_alloc(env, 600000);
-	own = env->used;
+	void	   *p = gp_alloc(env, 600000);
+	size_t		own = env->used;
 	is_int((int64_t) account, (int64_t) own, "what one holds is in the account");
 	is_int((int64_t) gp_limit(other), (1 << 20) - (int64_t) own, "and is missing in the other's limit");
 	is_int((int64_t) gp_limit(env), 1 << 20, "not in its own");

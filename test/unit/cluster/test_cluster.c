@@ -25,21 +25,19 @@ groups(gp_env *env, const int *size, int count, int32_t *group)
 	uint64_t	state = 5;
 	int			n = 0;
 	int			first = 0;
-	gp_edges   *edges;
 
 	for (int g = 0; g < count; g++)
 		n += size[g];
-	edges = gp_edges_create(env, n, false, false);
+	gp_edges   *edges = gp_edges_create(env, n, false, false);
 	for (int g = 0; g < count; g++)
 	{
 		for (int i = 0; i < size[g]; i++)
 			for (int k = 0; k < 7; k++)
 			{
 				int32_t		src = first + i;
-				int32_t		dst;
 
 				state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-				dst = first + (int32_t) ((state >> 33) % (uint64_t) size[g]);
+				int32_t		dst = first + (int32_t) ((state >> 33) % (uint64_t) size[g]);
 				if (k == 6)
 					dst = (int32_t) ((state >> 33) % (uint64_t) n);
 				if (k < 6 || i % 3 == 0)
@@ -89,11 +87,10 @@ full_kernel(gp_device *dev, const gp_cluster_problem *p)
 	gp_env	   *env = dev->env;
 	int64_t		n = p->graph->nodes;
 	double	   *k = gp_alloc_array(env, n * n, sizeof(double));
-	gp_matrix	m;
 	gp_eval		ev;
 
 	gp_eval_open(&ev, dev, p->program, p->graph, p->features, p->seed, p->type);
-	m = gp_eval_full(&ev, ev.kernel->program->nsteps - 1);
+	gp_matrix	m = gp_eval_full(&ev, ev.kernel->program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(k, n, n, GP_DOUBLE), m);
 	dev->destroy(dev, &m);
 	gp_eval_close(&ev);
@@ -137,26 +134,22 @@ check_kernel(gp_env *env, const char *kernel, bool features, int clusters, int64
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), kernel, clusters);
-	gp_clustering *out;
-	double	   *k;
-	double		inertia;
 	int			better = 0;
 	char		name[200];
 
 	if (features)
 		p.features = numbers(env, N, p.type);
 	p.exact_nodes = exact_nodes;
-	out = gp_cluster(dev, &p);
-	k = full_kernel(dev, &p);
-	inertia = brute_inertia(k, N, clusters, out->cluster);
+	gp_clustering *out = gp_cluster(dev, &p);
+	double	   *k = full_kernel(dev, &p);
+	double		inertia = brute_inertia(k, N, clusters, out->cluster);
 	for (int i = 0; i < N; i++)
 		for (int c = 1; c <= clusters; c++)
 		{
 			int32_t		own = out->cluster[i];
-			double		moved;
 
 			out->cluster[i] = c;
-			moved = brute_inertia(k, N, clusters, out->cluster);
+			double		moved = brute_inertia(k, N, clusters, out->cluster);
 			better += moved >= 0.0 && moved < inertia - 1e-4 - tolerance;
 			out->cluster[i] = own;
 		}
@@ -217,12 +210,11 @@ check_groups(gp_env *env, const char *kernel, int64_t exact_nodes)
 	int32_t		group[300];
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_cluster_problem p = make_problem(env, groups(env, size, 4, group), kernel, 4);
-	gp_clustering *out;
 	int			right = 0;
 	char		name[160];
 
 	p.exact_nodes = exact_nodes;
-	out = gp_cluster(dev, &p);
+	gp_clustering *out = gp_cluster(dev, &p);
 	for (int i = 0; i < 300; i++)
 		right += out->cluster[i] == number[group[i]];
 	snprintf(name, sizeof(name), "%s%s: %d of 300 in their group", kernel,
@@ -310,21 +302,19 @@ check_refusals(gp_env *env)
 	static const int size[2] = {1500, 1500};
 	int32_t	   *group = gp_alloc_array(env, 3000, sizeof(int32_t));
 	gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), "laplacian", 0);
-	gp_clustering *out;
-	size_t		base;
 
 	expect_error(env, GP_ERR_VALUE, gp_cluster(dev, &p));
 	p.clusters = 35;
 	expect_error(env, GP_ERR_VALUE, gp_cluster(dev, &p));
 	is_str(test_state(env)->message, "clusters must be between 1 and 34, not 35", "it names both");
 	p = make_problem(env, groups(env, size, 2, group), "gcn", 4);
-	base = env->used;
+	size_t		base = env->used;
 	env->limit = base + (5 << 18);
 	expect_error(env, GP_ERR_LIMIT, gp_cluster(dev, &p));
 	ok(strstr(test_state(env)->message, "the clustering needs") != NULL &&
 	   env->peak < base + (5 << 18), "the limit refuses before anything large is made");
 	env->limit = env->used + (20 << 20);
-	out = gp_cluster(dev, &p);
+	gp_clustering *out = gp_cluster(dev, &p);
 	ok(out->inertia > 0.0 && env->peak < env->limit, "fewer landmarks where the matrix does not fit");
 	p = make_problem(env, p.graph, "laplacian(walks=5)", 3000);
 	env->limit = env->used + (40 << 20);

@@ -448,11 +448,10 @@ case_potrf(gp_device *dev, gp_type type, case_result *r)
 		int64_t		n = sizes[s];
 		gp_matrix	a = positive(dev, n, type);
 		gp_matrix	l = duplicate(dev, a);
-		gp_matrix	inverse;
 
 		if (dev->potrf(dev, l) != -1)
 			r->error = INFINITY;
-		inverse = duplicate(dev, l);
+		gp_matrix	inverse = duplicate(dev, l);
 		dev->trtri(dev, inverse);
 		for (int64_t t = 0; t < samples(a); t++)
 		{
@@ -490,13 +489,12 @@ case_syev(gp_device *dev, gp_type type, case_result *r)
 	{
 		int64_t		n = sizes[s];
 		gp_matrix	a = positive(dev, n, type);
-		gp_matrix	v;
 		gp_matrix	w = poisoned(dev, n, 1, type);
 
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = i + 1; j < n; j++)
 				set(a, i, j, get(a, j, i));
-		v = duplicate(dev, a);
+		gp_matrix	v = duplicate(dev, a);
 		dev->syev(dev, v, w);
 		for (int64_t t = 0; t < samples(a); t++)
 		{

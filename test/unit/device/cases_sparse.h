@@ -437,7 +437,6 @@ arc_cosine_error(gp_device *dev, gp_type type)
 	gp_matrix	k = dev->create(dev, 1, N, type);
 	gp_matrix	diag = dev->create(dev, N + 1, 1, GP_DOUBLE);
 	gp_stage	stage = {GP_MAP_RELU, 0, 0, 1.0, 0.0, diag};
-	gp_matrix	old;
 	double		worst = 0;
 
 	dev->fill(dev, diag, 1.0);
@@ -449,7 +448,7 @@ arc_cosine_error(gp_device *dev, gp_type type)
 		set(k, 0, 200 + j, pow(10.0, -j) - 1.0);
 		set(k, 0, 300 + j, 1.0 + 1e-7 * j);
 	}
-	old = duplicate(dev, k);
+	gp_matrix	old = duplicate(dev, k);
 	dev->map(dev, &stage, k, N, NULL);
 	for (int j = 0; j < N; j++)
 	{

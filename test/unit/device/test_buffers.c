@@ -59,8 +59,6 @@ product(gp_env *env, int threads)
 static void
 check_shortage(gp_env *env)
 {
-	double		alone;
-
 	gp_blas_load(env);
 	limit_space(100);
 	expect_error(env, GP_ERR_MEMORY, product(env, 1));
@@ -68,7 +66,7 @@ check_shortage(gp_env *env)
 	test_env_reset(env);
 	limit_space(200);
 	is_int(gp_blas_reserve(env, 3), 1, "one caller has a buffer where there is room for one");
-	alone = product(env, 3);
+	double		alone = product(env, 3);
 	limit_space(INT64_MAX);
 	is_int(gp_blas_reserve(env, 3), 3, "three have, where there is room");
 	ok(product(env, 3) == alone, "a product is the same bits by fewer threads than the device has");

@@ -121,10 +121,8 @@ check_ends(gp_env *env)
 static void
 check_limit(gp_env *env)
 {
-	gp_crew    *crew;
-
 	env->limit = env->used + 5 * ROOM;
-	crew = gp_crew_open(env, 8, ROOM);
+	gp_crew    *crew = gp_crew_open(env, 8, ROOM);
 	is_int(gp_crew_size(crew), 2, "half of the memory that is left decides how many threads there are");
 	gp_crew_close(crew);
 	env->limit = env->used + 3 * ROOM;

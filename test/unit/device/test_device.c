@@ -42,7 +42,6 @@ int
 main(void)
 {
 	gp_env	   *env = test_env();
-	gp_device  *dev;
 	int			widest = GP_SIMD_AVX512;
 
 	while (gp_simd_at((gp_simd_level) widest) == NULL)
@@ -59,7 +58,7 @@ main(void)
 				run_case(env, c, (gp_type) type, (gp_simd_level) level, 1);
 			few_large = false;
 		}
-	dev = gp_device_cpu(env, 2);
+	gp_device  *dev = gp_device_cpu(env, 2);
 	test_pivots(env, dev);
 	test_refusals(env, dev);
 	check_core();

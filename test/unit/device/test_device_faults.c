@@ -124,16 +124,14 @@ static void
 test_cancel(int which, int threads)
 {
 	gp_env	   *env = test_env();
-	gp_device  *dev;
 	int64_t		n;
-	uint64_t	bits;
 	char		name[200];
 	gp_matrix	out;
 
 	env->interrupt_pending = counted_pending;
 	cancel_poll = harmless_every = 0;
-	dev = gp_device_cpu(env, threads);
-	bits = operation_bits(dev, which, &n);
+	gp_device  *dev = gp_device_cpu(env, threads);
+	uint64_t	bits = operation_bits(dev, which, &n);
 
 	snprintf(name, sizeof(name), "%s, %d threads: served more than once", operation[which], threads);
 	ok(n > 1, name);
@@ -216,19 +214,15 @@ test_signals(void)
 	gp_env	   *env = test_env();
 	sigset_t	before;
 	sigset_t	after;
-	gp_device  *dev;
-	DIR		   *dir;
 	struct dirent *d;
-	gp_matrix	a;
-	gp_matrix	b;
 	int			blocked = 0;
 	int			changed = 0;
 
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
-	dev = gp_device_cpu(env, 3);
+	gp_device  *dev = gp_device_cpu(env, 3);
 	is_int(threads_now(), 1, "a device that has computed nothing has no helpers");
-	a = random_matrix(dev, 600, 600, GP_FLOAT);
-	b = dev->create(dev, 600, 600, GP_FLOAT);
+	gp_matrix	a = random_matrix(dev, 600, 600, GP_FLOAT);
+	gp_matrix	b = dev->create(dev, 600, 600, GP_FLOAT);
 	dev->gemm(dev, false, false, 1.0, a, a, 0.0, b);
 	gp_destroy_all(dev, &a, &b);
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
@@ -236,15 +230,14 @@ test_signals(void)
 		changed += sigismember(&before, i) != sigismember(&after, i);
 	is_int(changed, 0, "the caller's signals stay open");
 	is_int(dev->threads, 3, "three threads");
-	dir = opendir("/proc/self/task");
+	DIR		   *dir = opendir("/proc/self/task");
 	while (dir != NULL && (d = readdir(dir)) != NULL)
 	{
 		char		path[300];
 		char		line[200];
-		FILE	   *f;
 
 		snprintf(path, sizeof(path), "/proc/self/task/%s/status", d->d_name);
-		f = fopen(path, "r");
+		FILE	   *f = fopen(path, "r");
 		while (f != NULL && fgets(line, sizeof(line), f) != NULL)
 			if (strncmp(line, "SigBlk:", 7) == 0 && strtoull(line + 7, NULL, 16) > 0xffff)
 				blocked++;

@@ -17,8 +17,6 @@ check_amounts(gp_env *env)
 	gp_cell		cell[FACTS][5];
 	gp_encoder *e = gp_encoder_create(env, 5, kind, GP_TIME_NEVER, NULL);
 	gp_task_columns *f = gp_task_columns_create(env, KEYS * DAYS, as_of);
-	gp_encoding *of;
-	gp_scan    *s;
 	double		off = 0.0;
 
 	for (int i = 0; i < KEYS * DAYS; i++)
@@ -35,10 +33,10 @@ check_amounts(gp_env *env)
 		cell[i][4] = (gp_cell) {.number = 7.0};
 		gp_encoder_look(e, (uint64_t) i + 1, 0, cell[i]);
 	}
-	of = gp_encoder_finish(e, false);
+	gp_encoding *of = gp_encoder_finish(e, false);
 	is_int(gp_encoding_amounts(of), 2, "numbers that are negative, words and constants are no amounts");
 	ok(of->encoded[0].logarithm && !of->encoded[3].logarithm, "one takes its logarithm, the other does not");
-	s = gp_scan_open(f, gp_task_columns_facts(f, "facts", 2, a), key);
+	gp_scan    *s = gp_scan_open(f, gp_task_columns_facts(f, "facts", 2, a), key);
 	for (int i = 0; i < FACTS; i++)
 	{
 		double		amount[2];

@@ -93,7 +93,6 @@ encode_keys(gp_env *env, int values, double *first, double *null)
 	gp_cell_kind kind = GP_CELL_KEY;
 	gp_encoder *e = gp_encoder_create(env, 1, &kind, GP_TIME_NEVER, NULL);
 	gp_cell		nothing = {.null = true};
-	gp_encoding *made;
 	int32_t		width;
 
 	for (int i = 0; i < 1000; i++)
@@ -103,7 +102,7 @@ encode_keys(gp_env *env, int values, double *first, double *null)
 
 		gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, &cell);
 	}
-	made = gp_encoder_finish(e, false);
+	gp_encoding *made = gp_encoder_finish(e, false);
 	width = made->width;
 	if (width > 0)
 	{
@@ -193,7 +192,6 @@ check_filled_later(gp_env *env)
 	{
 		const bool	known[2] = {asked == 0, asked == 1};
 		gp_encoder *e = gp_encoder_create(env, 2, two, 850 * GP_TIME_DAY, known);
-		gp_encoding *of;
 
 		for (int i = 0; i < 1000; i++)
 		{
@@ -204,7 +202,7 @@ check_filled_later(gp_env *env)
 			cell[0].null = null;
 			gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);
 		}
-		of = gp_encoder_finish(e, false);
+		gp_encoding *of = gp_encoder_finish(e, false);
 		is_int(encoded_of(of, 0)->way, asked == 0 ? GP_ENCODED_NUMBER : GP_ENCODED_FILLED, "a column that is filled in later");
 		ok(asked != 0 || encoded_of(of, 0)->null_share < 0.02, "later rows tell nothing else");
 		is_int(encoded_of(of, 1)->way, GP_ENCODED_CATEGORY, "and one that is NULL at any time");
@@ -218,7 +216,6 @@ check_later_dates(gp_env *env)
 {
 	gp_cell_kind kind = GP_CELL_TIME;
 	gp_encoder *e = gp_encoder_create(env, 1, &kind, GP_TIME_NEVER, NULL);
-	gp_encoding *of;
 	double		later[2];
 	double		null[2];
 	gp_cell		cell;
@@ -228,7 +225,7 @@ check_later_dates(gp_env *env)
 		cell = (gp_cell) {.time = (i % 40) * GP_TIME_DAY,.null = i % 3 == 0};
 		gp_encoder_look(e, (uint64_t) i + 1, 50 * GP_TIME_DAY, &cell);
 	}
-	of = gp_encoder_finish(e, false);
+	gp_encoding *of = gp_encoder_finish(e, false);
 	is_int(of->width, 2, "an age, and whether it is NULL");
 	cell = (gp_cell) {.time = 60 * GP_TIME_DAY};
 	gp_encode(of, &cell, later);
@@ -255,11 +252,7 @@ check_within(gp_env *env)
 	int32_t		key = 0;
 	gp_task_columns *f = gp_task_columns_create(env, 1, &as_of);
 	gp_encoder *e = gp_encoder_create(env, 2, kind, GP_TIME_NEVER, NULL);
-	gp_encoding *of;
-	gp_encoding *stored;
-	gp_scan    *s;
 	double		value[4];		/* and whatever the category is */
-	const float *row;
 
 	for (int i = 0; i < 300; i++)
 	{
@@ -267,9 +260,9 @@ check_within(gp_env *env)
 
 		gp_encoder_look(e, (uint64_t) i + 1, 0, cell);
 	}
-	of = gp_encoder_finish(e, true);
+	gp_encoding *of = gp_encoder_finish(e, true);
 	is_int(of->nwithin, 3, "a number within three categories, NULL one of them");
-	s = gp_scan_open(f, gp_task_columns_facts(f, "facts", of->nwithin, each), &key);
+	gp_scan    *s = gp_scan_open(f, gp_task_columns_facts(f, "facts", of->nwithin, each), &key);
 	for (int day = 1; day < 7; day++)
 	{
 		gp_cell		cell[] = {word(name[day % 2]), number((day % 2 ? 10.0 : 1.0) + 2.0 * (day > 4) - 1.0)};
@@ -279,7 +272,7 @@ check_within(gp_env *env)
 		gp_scan_fact(s, key, day * GP_TIME_DAY, value);
 	}
 	gp_scan_close(s);
-	row = gp_task_columns_row(f, 0);
+	const float *row = gp_task_columns_row(f, 0);
 	for (int k = 0; k < 3; k++)
 	{
 		bool		seen = of->encoded[of->encoded[of->nencoded + k].within].category[of->encoded[of->nencoded + k].rank]
@@ -288,7 +281,7 @@ check_within(gp_env *env)
 		close_to(row[k], seen ? 0.5 : 0.0, 1e-6, "the last of each kind is that of its own mean and deviation");
 		close_to(row[3 + k], seen ? -0.5 / 3.0 : 0.0, 1e-6, "and so is their mean");
 	}
-	stored = gp_encoding_of(env, of->encoded, of->nencoded + of->nwithin);
+	gp_encoding *stored = gp_encoding_of(env, of->encoded, of->nencoded + of->nwithin);
 	is_int(stored->nwithin, 3, "a stored encoding has them");
 	of->encoded[of->nencoded].rank = of->encoded[of->encoded[of->nencoded].within].hot;
 	ok(gp_encoding_of(env, of->encoded, of->nencoded + of->nwithin) == NULL, "one of no category is damaged");
@@ -414,7 +407,6 @@ check_many_keys(gp_env *env)
 	int			day[KEYS][FACTS];
 	double		value[KEYS][FACTS];
 	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
-	gp_scan    *s;
 	bool		same = true;
 
 	for (int i = 0; i < ROWS; i++)
@@ -422,7 +414,7 @@ check_many_keys(gp_env *env)
 		as_of[i] = draw_below(&state, 100) * GP_TIME_DAY;
 		key[i] = i % 11 == 0 ? -1 : draw_below(&state, KEYS);
 	}
-	s = gp_scan_open(f, gp_task_columns_facts(f, "facts", 1, usual), key);
+	gp_scan    *s = gp_scan_open(f, gp_task_columns_facts(f, "facts", 1, usual), key);
 	for (int k = KEYS - 1; k >= 0; k--)
 		for (int j = 0, at = 0; j < FACTS; j++)
 		{
@@ -462,7 +454,6 @@ check_joint(gp_env *env)
 	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
 	gp_aggregates joint = usual;
 	int32_t		relation[FACTS];
-	int32_t		group;
 	double		value = 1.0;
 	double		count = 0.0;
 
@@ -471,7 +462,7 @@ check_joint(gp_env *env)
 	relation[0] = gp_task_columns_facts(f, "one", 1, joint);
 	is_int(gp_task_columns_joint(f), -1, "one relation is told by its own age");
 	relation[1] = gp_task_columns_facts(f, "other", 1, joint);
-	group = gp_task_columns_joint(f);
+	int32_t		group = gp_task_columns_joint(f);
 	for (int i = 0; i < FACTS; i++)
 	{
 		gp_scan    *s = gp_scan_open(f, relation[i], key);
@@ -516,11 +507,10 @@ check_labels(gp_env *env)
 	gp_task_columns *f = gp_task_columns_create(env, 3, as_of);
 	int32_t		own = gp_task_columns_facts(f, "earlier targets", 1, a);
 	int32_t		all = gp_task_columns_facts(f, "all targets", 1, a);
-	const float *raw;
 
 	gp_scan_labels(f, own, key, &told, &labels);
 	gp_scan_labels(f, all, NULL, &told, &labels);
-	raw = gp_task_columns_row(f, 0);
+	const float *raw = gp_task_columns_row(f, 0);
 	ok(raw[0] == 0.0f && raw[1] == 0.0f, "a label is unknown before its window closes");
 	ok(raw[2] < 0.0f && raw[3] == raw[2], "and known from then on, also to everybody");
 	close_to(raw[4], 0.0, 1e-6, "in units of its spread");
@@ -660,7 +650,6 @@ fit_task(gp_env *env, task_fit *t)
 	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.live = true};
 	int32_t		noise = gp_task_columns_group(f, "noise", "columns", NOISE);
 	uint64_t	state = 2;
-	gp_scan    *s;
 
 	for (int i = 0; i < ROWS; i++)
 	{
@@ -669,7 +658,7 @@ fit_task(gp_env *env, task_fit *t)
 		label[i] = (t->chance ? (int) (gp_hash((uint64_t) i) % 2) : i % KEYS + i / KEYS) % 2;
 		labelled[i] = i;
 	}
-	s = gp_scan_open(f, gp_task_columns_facts(f, "signs", 1, usual), key);
+	gp_scan    *s = gp_scan_open(f, gp_task_columns_facts(f, "signs", 1, usual), key);
 	for (int k = 0; k < KEYS; k++)
 		for (int t = 0; t < ROWS / KEYS; t++)
 		{

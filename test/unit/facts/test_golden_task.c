@@ -143,7 +143,6 @@ golden_columns(gp_env *env, const gp_time *as_of)
 	gp_time		time[LABELS];
 	int32_t		label[LABELS];
 	gp_facts_labels labels = {LABELS, entity, time, label, NULL, 2, 30 * GP_TIME_DAY, NULL};
-	gp_facts_target told;
 
 	encode_orders(env, value);
 	agree(&value[0][0], &encoded[0][0], 14, "orders are encoded");
@@ -158,7 +157,7 @@ golden_columns(gp_env *env, const gp_time *as_of)
 		time[i] = as_of[at];
 		label[i] = (int32_t) target[at];
 	}
-	told = gp_facts_target_of(env, &labels);
+	gp_facts_target told = gp_facts_target_of(env, &labels);
 	gp_scan_labels(f, earlier, customer, &told, &labels);
 	return f;
 }
@@ -169,11 +168,10 @@ check_kernel(gp_device *dev, const gp_problem *p)
 {
 	gp_env	   *env = dev->env;
 	gp_eval		ev;
-	gp_matrix	k;
 	double		got[ROWS][ROWS];
 
 	gp_eval_open(&ev, dev, p->program, p->graph, p->features, 0, GP_DOUBLE);
-	k = gp_eval_full(&ev, p->program->nsteps - 1);
+	gp_matrix	k = gp_eval_full(&ev, p->program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(got, ROWS, ROWS, GP_DOUBLE), k);
 	for (int i = 0; i < ROWS * ROWS; i++)
 		got[i / ROWS][i % ROWS] *= 2.0;
@@ -199,13 +197,11 @@ static void
 check_posterior(gp_device *dev, gp_problem p, const gp_time *as_of)
 {
 	gp_env	   *env = dev->env;
-	gp_posterior *exact;
-	gp_posterior *blocks;
 	int32_t		block[LABELS];
 	int64_t		n;
 
 	p.strategy = GP_STRATEGY_EXACT;
-	exact = gp_fit(dev, &p);
+	gp_posterior *exact = gp_fit(dev, &p);
 	close_to(exact->mean[ROWS - 1], 0.500987, 1.5e-6, "the posterior mean of the row that is asked for");
 	agree(exact->loo.mean, left_out, LABELS, "labels without themselves");
 	is_int(gp_facts_time_blocks(env, LABELS, as_of, 3, block), 3, "three times are three blocks");
@@ -215,7 +211,7 @@ check_posterior(gp_device *dev, gp_problem p, const gp_time *as_of)
 	p.landmark = gp_facts_landmarks(env, &p, 100, &n);
 	p.nlandmarks = n;
 	is_int(n, LABELS, "all labels are landmarks");
-	blocks = gp_fit(dev, &p);
+	gp_posterior *blocks = gp_fit(dev, &p);
 	close_to(blocks->mean[ROWS - 1], 0.500987, 1.5e-6, "the posterior mean does not depend on the blocks");
 	agree(blocks->loo.mean, block_left_out, LABELS, "labels without their time");
 	ok(isnan(blocks->forward[0]) && isnan(blocks->forward[4]) && !isnan(blocks->forward[5]),
@@ -237,9 +233,6 @@ check_golden(gp_env *env)
 	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
 	gp_problem	p = {.graph = &graph,.program = gp_kernel_program(env, gp_kernel_parse(env, "relu(X0*W + b)*W, sigma_b=0.1")),
 	.task = GP_TASK_VALUES,.nlabelled = LABELS,.labelled = labelled,.target = target,.type = GP_DOUBLE};
-	gp_task_columns *f;
-	gp_facts_scale *s;
-	gp_features *x;
 
 	for (int i = 0; i < ROWS; i++)
 	{
@@ -247,9 +240,9 @@ check_golden(gp_env *env)
 		trains[i] = i < LABELS;
 		labelled[i < LABELS ? i : 0] = i < LABELS ? i : 0;
 	}
-	f = golden_columns(env, as_of);
+	gp_task_columns *f = golden_columns(env, as_of);
 	is_int(gp_task_columns_width(f), COLUMNS, "ten columns");
-	s = gp_task_columns_measure(f, trains);
+	gp_facts_scale *s = gp_task_columns_measure(f, trains);
 	for (int i = 0; i < ROWS * COLUMNS; i++)
 	{
 		float		raw = gp_task_columns_row(f, 0)[i];
@@ -257,7 +250,7 @@ check_golden(gp_env *env)
 		got[i / COLUMNS][i % COLUMNS] = isnan(raw) ? s->column[i % COLUMNS].empty : raw;
 	}
 	agree(&got[0][0], &columns[0][0], ROWS * COLUMNS, "columns as of each row's time");
-	x = gp_task_columns_features(f, s);
+	gp_features *x = gp_task_columns_features(f, s);
 	for (int i = 0; i < ROWS * COLUMNS; i++)
 		got[i / COLUMNS][i % COLUMNS] = ((float *) x->dense)[i];
 	agree(&got[0][0], &scaled[0][0], ROWS * COLUMNS, "columns scaled");

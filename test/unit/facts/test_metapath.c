@@ -160,7 +160,6 @@ check_terms(gp_env *env)
 											 false);
 	double		sum[2 * 4] = {0};
 	double		worst = 0.0;
-	gp_features *rows;
 
 	is_int(told->n, (1 + PATHS) * (1 + PATHS), "each leaf, and its means over each path");
 	is_str(told->term[1].path, "first", "are named");
@@ -169,7 +168,7 @@ check_terms(gp_env *env)
 			sum[k] += told->term[t].covariance[k];
 	ok(memcmp(together->sum, sum, sizeof(sum)) == 0 && together->term[0].covariance == NULL,
 	   "where only their sum is asked for, none is kept");
-	rows = gp_metapath_rows(dev, state, sum, 2, 3);
+	gp_features *rows = gp_metapath_rows(dev, state, sum, 2, 3);
 	for (int i = 0; i < 2; i++)
 		for (int c = 0; c < 3; c++)
 			worst = fmax(worst, fabs(((float *) rows->dense)[i * 4 + c] -

@@ -189,14 +189,13 @@ check_covariances(gp_env *env, const char *kernel)
 	float		out[PIECE * 5];
 	float		want[N * 5];
 	gp_eval		ev;
-	gp_matrix	c;
 	double		worst = 0.0;
 	char		name[160];
 
 	for (int j = 0; j < 5; j++)
 		memcpy(la + j * DIMS, (float *) x.dense + landmark[j] * DIMS, sizeof(float) * DIMS);
 	gp_eval_open(&ev, dev, p.program, p.graph, &x, 0, GP_FLOAT);
-	c = gp_eval_columns(&ev, p.program->nsteps - 1, landmark, 5);
+	gp_matrix	c = gp_eval_columns(&ev, p.program->nsteps - 1, landmark, 5);
 	dev->download(dev, gp_matrix_wrap(want, N, 5, GP_FLOAT), c);
 	for (gp_band band = gp_band_first(N, PIECE); band.count > 0; gp_band_next(&band))
 	{
@@ -223,15 +222,13 @@ check_operator(gp_env *env, const char *kernel)
 	float		column[N * DIMS];
 	float		want[N * DIMS];
 	gp_eval		ev;
-	const gp_linear *z;
 	double		worst = 0.0;
 	char		name[160];
-	gp_csr	   *a;
 
 	gp_eval_open(&ev, dev, p.program, p.graph, &x, 0, GP_FLOAT);
-	z = gp_linear_of_step(&ev, p.program->nsteps - 1);
+	const gp_linear *z = gp_linear_of_step(&ev, p.program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(want, N, DIMS, GP_FLOAT), z->dense);
-	a = gp_graph_normalise(dev->env, p.graph, p.program->norm, GP_FLOAT);
+	gp_csr	   *a = gp_graph_normalise(dev->env, p.graph, p.program->norm, GP_FLOAT);
 	for (int j = 0; j < DIMS; j++)
 	{
 		for (int i = 0; i < N; i++)

@@ -127,13 +127,12 @@ check_kernel(gp_env *env, const char *kernel, gp_strategy strategy, gp_task task
 	gp_device  *dev = gp_device_cpu(env, 2);
 	world		w = make_world(env, 201, 12, 4, GP_FLOAT);
 	gp_problem	p = world_problem(env, &w, kernel, task, GP_FLOAT);
-	gp_posterior *out;
 	bool		sound = true;
 	double		right = 0.0;
 	char		name[160];
 
 	p.strategy = strategy;
-	out = gp_fit(dev, &p);
+	gp_posterior *out = gp_fit(dev, &p);
 	for (int i = 0; i < 201; i++)
 	{
 		const double *mean = out->mean + i * out->columns;
@@ -163,14 +162,12 @@ check_bytes(gp_env *env, const char *kernel, gp_strategy strategy, int n, int st
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, n, 16, step, GP_FLOAT);
 	gp_problem	p = world_problem(env, &w, kernel, GP_TASK_CLASSES, GP_FLOAT);
-	gp_posterior *out;
-	double		ratio;
 	char		name[160];
 
 	p.strategy = strategy;
 	p.nlandmarks = strategy == GP_STRATEGY_NYSTROM ? 100 : 0;
-	out = gp_fit(dev, &p);
-	ratio = env->peak / out->plan.bytes;
+	gp_posterior *out = gp_fit(dev, &p);
+	double		ratio = env->peak / out->plan.bytes;
 	snprintf(name, sizeof(name), "%s, %s, %d nodes: the peak is %.2f of the estimate (%.1f MB)",
 			 kernel, strategy == GP_STRATEGY_EXACT ? "exact" : "low rank", n, ratio,
 			 env->peak / 1048576.0);
@@ -209,13 +206,12 @@ check_odd(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 60, 8, 6, GP_FLOAT);
 	gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
-	gp_posterior *out;
 	int32_t		zero[64] = {0};
 	int32_t		three[3] = {0, 1, 2};
 	double		five[64];
 
 	p.nlabelled = 1;
-	out = gp_fit(dev, &p);
+	gp_posterior *out = gp_fit(dev, &p);
 	ok(out->nugget == 0.1 && out->calibrator.gamma == 2.5 && isnan(out->metric[GP_METRIC_ACCURACY]),
 	   "one label: the defaults of few labels");
 	ok(out->scale == 1.0, "one label: scale 1");
@@ -303,7 +299,6 @@ check_sizes(gp_env *env)
 	for (int k = 0; k < 5; k++)
 		for (int s = 1; s <= 2; s++)
 		{
-			gp_posterior *out;
 			double		worst = 0.0;
 
 			for (int64_t i = 0; i < w.nlabelled; i++)
@@ -311,7 +306,7 @@ check_sizes(gp_env *env)
 			p.target = big;
 			p.strategy = (gp_strategy) s;
 			p.nlandmarks = s == 2 ? 60 : 0;
-			out = gp_fit(dev, &p);
+			gp_posterior *out = gp_fit(dev, &p);
 			if (plain == NULL)
 				plain = out->mean;
 			for (int i = 0; i < 60; i++)
@@ -404,15 +399,13 @@ check_names(gp_env *env)
 
 	for (int k = 0; k < 2; k++)
 	{
-		world		w;
-		gp_problem	p;
 		gp_eval		ev;
 		int64_t		n[2];
 
 		stride = called[k];
-		w = make_world(env, NODES, 16, 3, GP_FLOAT);
+		world		w = make_world(env, NODES, 16, 3, GP_FLOAT);
 		stride = 1;
-		p = world_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
+		gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
 		gp_eval_open(&ev, dev, p.program, p.graph, p.features, p.seed, p.type);
 		int32_t    *node[3] = {gp_landmarks_choose(&ev, &p, COUNT, false, &n[0]),
 			gp_landmarks_choose(&ev, &p, COUNT, true, &n[1]), gp_eval_sample(&ev, COUNT)};
@@ -463,7 +456,6 @@ check_offset(gp_env *env)
 		gp_features_builder *b = gp_features_create(env, 60, 3, GP_FLOAT);
 		int32_t		r1;
 		int32_t		r2;
-		gp_problem	p;
 
 		for (int32_t i = 0; i < 60; i++)
 		{
@@ -472,7 +464,7 @@ check_offset(gp_env *env)
 			gp_features_add_row(b, i, x);
 		}
 		w.features = gp_features_build(b, &r1, &r2);
-		p = world_problem(env, &w, "rbf(gamma=0.5)", GP_TASK_VALUES, GP_FLOAT);
+		gp_problem	p = world_problem(env, &w, "rbf(gamma=0.5)", GP_TASK_VALUES, GP_FLOAT);
 		p.nugget = 0.01;
 		out[far] = gp_fit(dev, &p);
 	}
@@ -486,14 +478,13 @@ check_limit(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 4000, 16, 2, GP_FLOAT);
 	gp_problem	p = world_problem(env, &w, "gcn(layers=3)", GP_TASK_CLASSES, GP_FLOAT);
-	gp_plan		plan;
 
 	env->limit = env->used + 40 * 1024 * 1024;
 	p.strategy = GP_STRATEGY_EXACT;
 	expect_error(env, GP_ERR_LIMIT, gp_fit(dev, &p));
 	ok(env->peak < env->limit, "nothing large was allocated");
 	p.strategy = GP_STRATEGY_AUTO;
-	plan = gp_plan_make(dev, &p);
+	gp_plan		plan = gp_plan_make(dev, &p);
 	ok(plan.strategy == GP_STRATEGY_NYSTROM, "auto takes the strategy that fits");
 	ok(gp_fit(dev, &p) != NULL && env->peak <= env->limit, "and stays within the limit");
 	env->limit = 0;

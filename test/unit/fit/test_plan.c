@@ -71,7 +71,6 @@ make_problem(gp_env *env, const char *kernel, features_kind features, gp_task ta
 {
 	uint64_t	state = 3;
 	world		w = world_open(env, NODES);
-	gp_problem	p;
 
 	for (int32_t i = 0; i < NODES; i += step)
 	{
@@ -81,7 +80,7 @@ make_problem(gp_env *env, const char *kernel, features_kind features, gp_task ta
 	}
 	w.graph = random_hub_graph(env, &state, NODES, 2 * NODES, 2, 20, false);
 	w.features = make_features(env, features, type);
-	p = world_problem(env, &w, kernel, task, type);
+	gp_problem	p = world_problem(env, &w, kernel, task, type);
 	p.nlandmarks = LANDMARKS;
 	return p;
 }
@@ -194,13 +193,11 @@ check_fit(gp_env *env, const char *kernel, gp_strategy strategy)
 {
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_problem	p = make_problem(env, kernel, FEATURES_SPARSE, GP_TASK_CLASSES, GP_FLOAT, 10);
-	gp_posterior *out;
-	double		ratio;
 	char		name[200];
 
 	p.strategy = strategy;
-	out = gp_fit(dev, &p);
-	ratio = out->plan.bytes / (double) env->peak;
+	gp_posterior *out = gp_fit(dev, &p);
+	double		ratio = out->plan.bytes / (double) env->peak;
 	snprintf(name, sizeof(name), "%s, strategy %d: the plan is %.3f of the peak", kernel, strategy, ratio);
 	ok(ratio >= 1.0 && ratio <= 1.1, name);
 }
@@ -223,8 +220,6 @@ check_precision(gp_env *env, const char *kernel, int nodes, int step, gp_task ta
 	int32_t    *labelled = gp_alloc_array(env, nodes, sizeof(int32_t));
 	int32_t    *label = gp_alloc_array(env, nodes, sizeof(int32_t));
 	double	   *target = gp_alloc_array(env, nodes, sizeof(double));
-	gp_posterior *out;
-	double		ratio;
 	char		name[200];
 
 	p.graph = random_hub_graph(env, &state, nodes, 3 * nodes, 2, 20, nodes % 2 == 1);
@@ -242,8 +237,8 @@ check_precision(gp_env *env, const char *kernel, int nodes, int step, gp_task ta
 	p.strategy = GP_STRATEGY_PRECISION;
 	p.nlandmarks = 0;
 	env->peak = env->used;
-	out = gp_fit(dev, &p);
-	ratio = out->plan.bytes / (double) env->peak;
+	gp_posterior *out = gp_fit(dev, &p);
+	double		ratio = out->plan.bytes / (double) env->peak;
 	snprintf(name, sizeof(name), "%s, %d nodes, %d labels, %d classes, %s: the plan is %.3f of the peak", kernel,
 			 nodes, (int) p.nlabelled, p.nclasses, type == GP_FLOAT ? "single" : "double", ratio);
 	ok(ratio >= 1.0 && ratio <= 1.1, name);
@@ -276,14 +271,13 @@ check_traces(gp_env *env)
 	uint64_t	state = 9;
 	size_t		used;
 	int64_t		live;
-	gp_plan		plan;
 
 	p.graph = random_hub_graph(env, &state, 30000, 60000, 0, 0, false);
 	p.features = NULL;
 	used = env->used;
 	live = test_state(env)->live;
 	env->peak = used;
-	plan = gp_plan_make(dev, &p);
+	gp_plan		plan = gp_plan_make(dev, &p);
 	ok(env->used == used && test_state(env)->live == live, "a plan leaves nothing behind");
 	ok(plan.bytes > 3.0 * (double) (env->peak - used), "and holds little while it is made");
 }
@@ -298,15 +292,13 @@ check_root(gp_env *env)
 	uint64_t	state = 9;
 	size_t		used;
 	int64_t		live;
-	gp_plan		plan;
-	gp_posterior *out;
 
 	p.graph = random_hub_graph(env, &state, 1000, 3000, 0, 0, false);
 	p.nlandmarks = 0;
 	used = env->used;
 	live = test_state(env)->live;
 	env->peak = used;
-	plan = gp_plan_make(dev, &p);
+	gp_plan		plan = gp_plan_make(dev, &p);
 	is_int(plan.strategy, GP_STRATEGY_EXACT, "a root that fits is taken");
 	ok(plan.bytes > 15.0 * square && (double) (env->peak - used) < 0.5 * square, "and planned without being made");
 	ok(env->used == used && test_state(env)->live == live, "such a plan leaves nothing behind");
@@ -314,7 +306,7 @@ check_root(gp_env *env)
 	is_int(gp_plan_make(dev, &p).strategy, GP_STRATEGY_PRECISION, "an estimate is of the strategy that fits the limit");
 	env->limit = p.estimate_limit;
 	p.estimate_limit = 0;
-	out = gp_fit(dev, &p);
+	gp_posterior *out = gp_fit(dev, &p);
 	is_int(out->plan.strategy, GP_STRATEGY_PRECISION, "as the fit is");
 	gp_posterior_free(env, out);
 	env->limit = env->used + (size_t) (25.0 * square);

@@ -31,10 +31,9 @@ static gp_matrix
 exact_kernel(gp_device *dev, const gp_problem *p)
 {
 	gp_eval		ev;
-	gp_matrix	k;
 
 	gp_eval_open(&ev, dev, p->program, p->graph, NULL, 0, GP_DOUBLE);
-	k = gp_eval_full(&ev, p->program->nsteps - 1);
+	gp_matrix	k = gp_eval_full(&ev, p->program->nsteps - 1);
 	gp_eval_close(&ev);
 	return k;
 }
@@ -79,13 +78,11 @@ difference(gp_device *dev, gp_matrix a, gp_matrix b)
 static gp_matrix
 factor_product(gp_device *dev, gp_problem *p)
 {
-	gp_matrix	q;
-	gp_matrix	wide;
 	gp_matrix	k = dev->create(dev, p->graph->nodes, p->graph->nodes, GP_DOUBLE);
 
 	p->nlandmarks = p->graph->nodes;
-	q = gp_kernel_factor(dev, p, 0);
-	wide = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
+	gp_matrix	q = gp_kernel_factor(dev, p, 0);
+	gp_matrix	wide = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
 	dev->copy(dev, wide, q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
 	return k;
@@ -98,14 +95,11 @@ check_power(gp_env *env, const char *kernel, double power)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	char		text[120];
 	char		name[200];
-	gp_problem	p;
-	gp_matrix	want;
-	double		error;
 
 	snprintf(text, sizeof(text), "%s, power=%g", kernel, power);
-	p = problem_of(env, karate_graph(env, false, false), text);
-	want = dense_power(dev, exact_kernel(dev, &p), power);
-	error = difference(dev, factor_product(dev, &p), want);
+	gp_problem	p = problem_of(env, karate_graph(env, false, false), text);
+	gp_matrix	want = dense_power(dev, exact_kernel(dev, &p), power);
+	double		error = difference(dev, factor_product(dev, &p), want);
 	snprintf(name, sizeof(name), "%s is the power of the eigenvalues (%.2g)", text, error);
 	ok(error < 2e-3, name);
 }
@@ -120,11 +114,10 @@ check_wide(gp_env *env)
 							   "A*relu(A*X0*W)*W + A*relu(A*relu(A*X0*W)*W)*W, power=2");
 	gp_matrix	k = exact_kernel(dev, &p);
 	gp_matrix	square = dev->create(dev, WIDE, WIDE, GP_DOUBLE);
-	double		error;
 	char		name[120];
 
 	dev->gemm(dev, false, false, 1.0, k, k, 0.0, square);
-	error = difference(dev, factor_product(dev, &p), square);
+	double		error = difference(dev, factor_product(dev, &p), square);
 	snprintf(name, sizeof(name), "a wide factor keeps the leading directions (%.2g)", error);
 	ok(error < 0.02, name);
 }
@@ -139,7 +132,6 @@ block_problem(gp_env *env, int per_class)
 	uint64_t	state = 5;
 	int32_t    *labelled = gp_alloc_array(env, 3 * per_class, sizeof(int32_t));
 	int32_t    *label = gp_alloc_array(env, 3 * per_class, sizeof(int32_t));
-	gp_problem	p;
 
 	for (int k = 0; k < 1500; k++)
 	{
@@ -155,7 +147,7 @@ block_problem(gp_env *env, int per_class)
 		labelled[i] = i;
 		label[i] = i % 3;
 	}
-	p = problem_of(env, gp_graph_build(edges), "gcn");
+	gp_problem	p = problem_of(env, gp_graph_build(edges), "gcn");
 	p.task = GP_TASK_CLASSES;
 	p.nclasses = 3;
 	p.nlabelled = 3 * per_class;
@@ -188,11 +180,10 @@ check_choice(gp_env *env)
 	gp_problem	p = block_problem(env, 8);
 	gp_problem	q = gp_comparison_problem(dev, &p);
 	gp_program	program = *p.program;
-	gp_posterior *compared;
 	char		name[160];
 
 	env->peak = env->used;
-	compared = gp_fit(dev, &q);
+	gp_posterior *compared = gp_fit(dev, &q);
 	snprintf(name, sizeof(name), "the plan's %.0f bytes are at least the peak's %zu, and 1.1 of it at most",
 			 compared->plan.bytes, env->peak);
 	ok(compared->plan.bytes >= (double) env->peak && compared->plan.bytes <= 1.1 * (double) env->peak, name);

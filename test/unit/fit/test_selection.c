@@ -156,19 +156,17 @@ check_candidates(gp_env *env)
 	gp_problem	p = rings(env, true, 200);
 	int			n;
 	gp_candidate *c = gp_candidates(env, &p, &n);
-	gp_forecast f;
 	double		most = 0.0;
 	bool		right = true;
 
 	p.shared = gp_candidates_share(dev, &p, c, n);
-	f = gp_candidates_plan(dev, &p, c, n);
+	gp_forecast f = gp_candidates_plan(dev, &p, c, n);
 	for (int i = 0; i < n; i++)
 	{
 		gp_problem	one = gp_candidate_problem(dev, &p, &c[i]);
-		gp_posterior *out;
 
 		env->peak = env->used;
-		out = gp_fit(dev, &one);
+		gp_posterior *out = gp_fit(dev, &one);
 		right &= c[i].plan.bytes >= (double) env->peak && c[i].plan.bytes <= 1.1 * (double) env->peak;
 		most = fmax(most, c[i].plan.bytes);
 		gp_posterior_free(env, out);

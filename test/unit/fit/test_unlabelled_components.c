@@ -25,7 +25,6 @@ check_components(gp_env *env, bool directed, bool weighted, int m, const char *n
 	bool	   *joined = gp_alloc_zero(env, NODES * NODES, sizeof(bool));
 	int			want[NODES];
 	uint64_t	state = (uint64_t) m;
-	gp_graph   *graph;
 	int32_t    *found;
 	bool		right = true;
 
@@ -38,7 +37,7 @@ check_components(gp_env *env, bool directed, bool weighted, int m, const char *n
 		gp_edges_add(edges, 1, &src, &dst, weighted ? &weight : NULL);
 		joined[src * NODES + dst] |= !weighted || weight > 0.0;
 	}
-	graph = gp_graph_build(edges);
+	gp_graph   *graph = gp_graph_build(edges);
 	found = gp_graph_components(env, NODES, graph->start, graph->col, graph->weight, directed);
 	for (int i = 0; i < NODES; i++)
 		want[i] = -1;

@@ -90,11 +90,10 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	gp_env	   *env = test_env();
-	char	   *text;
 
 	if (size > MAX_INPUT)
 		size = MAX_INPUT;
-	text = malloc(size + 1);
+	char	   *text = malloc(size + 1);
 	if (text == NULL)
 		abort();
 	memcpy(text, data, size);
@@ -124,11 +123,10 @@ run_file(const char *path)
 {
 	static uint8_t data[MAX_INPUT];
 	FILE	   *file = fopen(path, "rb");
-	size_t		size;
 
 	if (file == NULL)
 		return false;
-	size = fread(data, 1, sizeof(data), file);
+	size_t		size = fread(data, 1, sizeof(data), file);
 	fclose(file);
 	LLVMFuzzerTestOneInput(data, size);
 	return true;

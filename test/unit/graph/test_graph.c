@@ -99,7 +99,6 @@ check_graph(gp_env *env, int n, int m, bool directed, bool weighted)
 {
 	edge	   *e = gp_alloc_zero(env, m + 1, sizeof(edge));
 	gp_graph   *graph[2];
-	double	   *w;
 	bool		same;
 	char		name[120];
 
@@ -117,7 +116,7 @@ check_graph(gp_env *env, int n, int m, bool directed, bool weighted)
 		}
 		graph[order] = gp_graph_build(edges);
 	}
-	w = plain_weights(env, e, m, n, directed, weighted);
+	double	   *w = plain_weights(env, e, m, n, directed, weighted);
 	snprintf(name, sizeof(name), "%d nodes, %d edges%s%s", n, m, directed ? ", directed" : "",
 			 weighted ? ", weighted" : "");
 	ok(sorted(graph[0]->start, graph[0]->col, n), name);
@@ -143,8 +142,6 @@ random_csr(gp_env *env, int rows, int cols, gp_type type)
 	gp_features_builder *b = gp_features_create(env, rows, cols, type);
 	int32_t		node;
 	int32_t		feature;
-	gp_features *f;
-	gp_csr	   *s;
 
 	for (int i = 0; i < rows; i++)
 		for (int j = 0; j < cols; j++)
@@ -156,8 +153,8 @@ random_csr(gp_env *env, int rows, int cols, gp_type type)
 
 				gp_features_add_entries(b, 1, &r, &c, &v);
 			}
-	f = gp_features_build(b, &node, &feature);
-	s = f->csr;
+	gp_features *f = gp_features_build(b, &node, &feature);
+	gp_csr	   *s = f->csr;
 	return s;
 }
 
@@ -174,15 +171,13 @@ check_algebra(gp_env *env)
 	double	   *da2 = dense_of(env, a2);
 	double	   *want = gp_alloc_zero(env, 31 * 41, sizeof(double));
 	int32_t		rows[3] = {30, 2, 2};
-	gp_csr	   *s;
-	double	   *d;
 	bool		right = true;
 
 	for (int i = 0; i < 31; i++)
 		for (int k = 0; k < 17; k++)
 			for (int j = 0; j < 41; j++)
 				want[i * 41 + j] += da[i * 17 + k] * db[k * 41 + j];
-	s = gp_csr_product(env, a, b);
+	gp_csr	   *s = gp_csr_product(env, a, b);
 	ok(sorted(s->start, s->col, 31) && difference(dense_of(env, s), want, 31 * 41) < 1e-9,
 	   "the product is the dense one");
 	s = gp_csr_add(env, a, a2);
@@ -190,7 +185,7 @@ check_algebra(gp_env *env)
 		want[i] = da[i] + da2[i];
 	ok(sorted(s->start, s->col, 31) && difference(dense_of(env, s), want, 31 * 17) == 0.0,
 	   "the sum is the dense one");
-	d = dense_of(env, gp_csr_transpose(env, a));
+	double	   *d = dense_of(env, gp_csr_transpose(env, a));
 	for (int i = 0; i < 31; i++)
 		for (int j = 0; j < 17; j++)
 			right = right && d[j * 31 + i] == da[i * 17 + j];
@@ -398,19 +393,16 @@ build_all(gp_env *env)
 	int32_t		dst[3] = {1, 2, 3};
 	double		weight[3] = {1, 2, 3};
 	double		all_ones[300];
-	gp_features *x;
-	gp_csr	   *a;
 	int32_t		r1;
 	int32_t		r2;
-	gp_features_builder *b;
 
 	for (int k = 0; k < 300; k++)
 		all_ones[k] = 1;
 	gp_edges_add(edges, 3, src, dst, weight);
-	a = gp_graph_normalise(env, gp_graph_build(edges), GP_NORM_SYM, GP_FLOAT);
-	b = gp_features_create(env, 5, 3, GP_FLOAT);
+	gp_csr	   *a = gp_graph_normalise(env, gp_graph_build(edges), GP_NORM_SYM, GP_FLOAT);
+	gp_features_builder *b = gp_features_create(env, 5, 3, GP_FLOAT);
 	gp_features_add_row(b, 1, weight);
-	x = gp_features_build(b, &r1, &r2);
+	gp_features *x = gp_features_build(b, &r1, &r2);
 	place_features(env, 300, 2, gp_alloc_zero(env, 600, sizeof(double)), false);
 	place_features(env, 300, 1, all_ones, false);
 	gp_csr_product(env, a, x->csr);

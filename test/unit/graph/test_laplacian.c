@@ -61,14 +61,13 @@ check_golden(gp_env *env, int d, gp_type type)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	int32_t		cols[3] = {laplacian_column[0], laplacian_column[1], laplacian_column[2]};
 	double		worst[2] = {0.0, 0.0};
-	double	   *full;
 	double	   *column;
 	gp_eval		ev;
 	char		text[80];
 
 	snprintf(text, sizeof(text), "laplacian(d=%d, sigma2=0.2)", d);
 	gp_eval_open(&ev, dev, compile(env, text), karate_graph(env, false, false), NULL, 0, type);
-	full = host_of(dev, gp_eval_full(&ev, ev.kernel->program->nsteps - 1));
+	double	   *full = host_of(dev, gp_eval_full(&ev, ev.kernel->program->nsteps - 1));
 	column = host_of(dev, gp_eval_columns(&ev, ev.kernel->program->nsteps - 1, cols, 3));
 	for (int c = 0; c < 3; c++)
 		for (int i = 0; i < N; i++)
@@ -253,12 +252,11 @@ check_odd(gp_env *env)
 			gp_graph   *graph = n == 1 ? gp_graph_build(gp_edges_create(env, 1, true, true)) :
 				karate_graph(env, true, true);
 			gp_problem	p = make_problem(env, graph, kernels[k], GP_STRATEGY_AUTO);
-			gp_posterior *out;
 			bool		sound = true;
 			char		name[120];
 
 			p.nlabelled = n == 1 ? 1 : 6;
-			out = gp_fit(dev, &p);
+			gp_posterior *out = gp_fit(dev, &p);
 			for (int i = 0; i < n; i++)
 				sound = sound && isfinite(out->mean[2 * i]) && isfinite(out->variance[i]);
 			snprintf(name, sizeof(name), "%s on %d nodes", kernels[k], n);

@@ -208,10 +208,8 @@ allow_little(gp_env *env)
 static void
 check_print(gp_env *env, const char *text)
 {
-	gp_kernel  *kernel;
-
 	test_state(env)->stack_base = NULL;
-	kernel = gp_kernel_parse(env, text);
+	gp_kernel  *kernel = gp_kernel_parse(env, text);
 	allow_little(env);
 	expect_error(env, GP_ERR_STACK, gp_kernel_print(env, kernel));
 }
@@ -246,8 +244,6 @@ check_scalars(gp_env *env)
 {
 	char		text[4096];
 	char	   *at = stpcpy(text, "relu(X)*W + b, sigma_b=");
-	gp_kernel  *kernel;
-	gp_kernel  *again;
 
 	/* Each constant is typed before the next one needs it. */
 	for (int i = 9; i >= 1; i--)
@@ -261,8 +257,8 @@ check_scalars(gp_env *env)
 		for (int k = 0; k < 50; k++)
 			at = stpcpy(at, ")");
 	}
-	kernel = gp_kernel_parse(env, text);
-	again = gp_kernel_parse(env, gp_kernel_print(env, kernel));
+	gp_kernel  *kernel = gp_kernel_parse(env, text);
+	gp_kernel  *again = gp_kernel_parse(env, gp_kernel_print(env, kernel));
 	is_str(gp_kernel_key(env, kernel), gp_kernel_key(env, again), "constants that need each other are printed as they are read");
 }
 

@@ -41,14 +41,13 @@ check_product(gp_env *env, const char *kernel, int64_t count, bool exact, double
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = problem_of(env, kernel, count);
-	gp_matrix	q;
 	gp_matrix	k = dev->create(dev, N, N, GP_DOUBLE);
 	gp_eval		ev;
 	double		worst = 0.0;
 	char		name[160];
 
 	p.task = GP_TASK_VALUES;
-	q = gp_kernel_factor(dev, &p, 0);
+	gp_matrix	q = gp_kernel_factor(dev, &p, 0);
 	gp_eval_open(&ev, dev, p.program, p.graph, NULL, 0, GP_DOUBLE);
 	if (exact)
 		dev->copy(dev, k, gp_eval_full(&ev, p.program->nsteps - 1));
@@ -56,10 +55,9 @@ check_product(gp_env *env, const char *kernel, int64_t count, bool exact, double
 	{
 		int64_t		n;
 		int32_t    *landmark = gp_landmarks_choose(&ev, &p, count, false, &n);
-		gp_factor  *f;
 
 		ev.jitter = 1e-5;
-		f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, n);
+		gp_factor  *f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, n);
 		dev->fill(dev, k, 0.0);
 		for (int b = 0; b < f->npanels; b++)
 		{
@@ -90,11 +88,10 @@ check_posterior(gp_env *env, const char *kernel)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = problem_of(env, kernel, N);
 	gp_posterior *a = gp_fit(dev, &p);
-	gp_posterior *b;
 	double		worst = 0.0;
 	char		name[160];
 
-	b = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p, 0));
+	gp_posterior *b = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p, 0));
 	for (int i = 0; i < 2 * N; i++)
 		worst = fmax(worst, fabs(a->mean[i] - b->mean[i]));
 	snprintf(name, sizeof(name), "%s: the same means as the fit's (%.1e)", kernel, worst);
@@ -128,8 +125,6 @@ check_triangle(gp_env *env, const char *kernel)
 	uint64_t	state = 3;
 	int			wrong = 0;
 	gp_matrix	out[3];
-	gp_matrix	x;
-	gp_factor  *f;
 	gp_eval		ev;
 	int32_t		r1;
 	int32_t		r2;
@@ -143,8 +138,8 @@ check_triangle(gp_env *env, const char *kernel)
 		landmark[i] = i + 7;
 	gp_eval_open(&ev, dev, p.program, p.graph, p.features, 0, GP_FLOAT);
 	ev.stored_panel = 1;
-	f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, COUNT);
-	x = dev->create(dev, gp_factor_rank(f), gp_factor_rank(f), GP_FLOAT);
+	gp_factor  *f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, COUNT);
+	gp_matrix	x = dev->create(dev, gp_factor_rank(f), gp_factor_rank(f), GP_FLOAT);
 	for (int64_t i = 0; i < x.rows; i++)
 		for (int64_t j = 0; j < x.cols; j++)
 			((float *) x.data)[i * x.ld + j] = j < i ? 0.0f : (float) draw_unit(&state);

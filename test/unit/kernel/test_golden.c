@@ -247,17 +247,14 @@ check_primal(gp_device *dev, const golden *g, const gp_problem *problem)
 {
 	gp_env	   *env = dev->env;
 	gp_targets	targets = gp_targets_make(env, problem);
-	gp_matrix	q;
-	gp_solution s;
 	gp_eval		ev;
-	gp_factor  *f;
 	int64_t		at = 0;
 	double		residual[8];
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, NULL, 0, problem->type);
 	ev.jitter = JITTER;
-	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmarks, 6);
-	q = dev->create(dev, 4, gp_factor_rank(f), GP_DOUBLE);
+	gp_factor  *f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmarks, 6);
+	gp_matrix	q = dev->create(dev, 4, gp_factor_rank(f), GP_DOUBLE);
 	for (int b = 0; b < f->npanels; b++)
 	{
 		gp_matrix	part = gp_matrix_cols(q, at, f->panel[b].p.cols);
@@ -268,7 +265,7 @@ check_primal(gp_device *dev, const golden *g, const gp_problem *problem)
 		dev->axpby(dev, sqrt(f->panel[b].value), part, 0.0, part);
 		at += f->panel[b].p.cols;
 	}
-	s = gp_primal_solve(dev, problem, &targets, q, g->mean_diag);
+	gp_solution s = gp_primal_solve(dev, problem, &targets, q, g->mean_diag);
 	forget_scale(&s, NULL, 0);
 	for (int i = 0; i < 8; i++)
 		residual[i] = (label[i / 2] == i % 2) - s.loo_mean[i];

@@ -232,14 +232,12 @@ product(gp_eval *ev, int root)
 {
 	gp_device  *dev = ev->dev;
 	int32_t		all[N];
-	gp_factor  *f;
-	gp_matrix	q;
 	gp_matrix	k = dev->create(dev, N, N, GP_DOUBLE);
 
 	for (int i = 0; i < N; i++)
 		all[i] = i;
-	f = gp_eval_nystrom(ev, root, all, N);
-	q = dev->create(dev, N, gp_factor_rank(f), GP_DOUBLE);
+	gp_factor  *f = gp_eval_nystrom(ev, root, all, N);
+	gp_matrix	q = dev->create(dev, N, gp_factor_rank(f), GP_DOUBLE);
 	gp_factor_rows(ev, f, all, N, q);
 	dev->syrk(dev, false, 1.0, q, 0.0, k);
 	dev->destroy(dev, &q);
@@ -292,8 +290,6 @@ check_terms(gp_env *env)
 	int			root = program->nsteps - 1;
 	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	gp_eval		ev;
-	const gp_linear *z;
-	gp_matrix	right;
 	gp_matrix	work = dev->create(dev, N, N, GP_DOUBLE);
 	gp_matrix	out = dev->create(dev, N, N, GP_DOUBLE);
 	gp_matrix	want = dev->create(dev, N, N, GP_DOUBLE);
@@ -304,9 +300,9 @@ check_terms(gp_env *env)
 		all[i] = i;
 	gp_eval_open(&ev, dev, program, w.graph, w.features, 0, GP_DOUBLE);
 	gp_linear_collect(&ev, root, terms);
-	z = gp_linear_of_step(&ev, root);
+	const gp_linear *z = gp_linear_of_step(&ev, root);
 	ok(z->csr != NULL && z->dense.cols == DIMS && z->width == N + DIMS, "a factor has both kinds of columns");
-	right = dev->create(dev, z->width, N, GP_DOUBLE);
+	gp_matrix	right = dev->create(dev, z->width, N, GP_DOUBLE);
 	gp_linear_rows(&ev, z, all, N, right);
 	gp_linear_times(&ev, z, 0, N, right, 0.0, want);
 	gp_terms_times(&ev, terms, right, work, out);
@@ -326,22 +322,18 @@ check_blocks(gp_env *env)
 	int			root = program->nsteps - 1;
 	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	gp_eval		ev;
-	gp_linear	z;
-	gp_matrix	want;
-	gp_matrix	out;
 	gp_matrix	norm = dev->create(dev, N, 1, GP_DOUBLE);
 	gp_matrix	wanted = dev->create(dev, N, 1, GP_DOUBLE);
 	int32_t		all[N];
-	double	   *host;
 
 	for (int i = 0; i < N; i++)
 		all[i] = i;
 	gp_eval_open(&ev, dev, program, w.graph, w.features, 0, GP_DOUBLE);
 	gp_linear_collect(&ev, root, terms);
-	z = gp_linear_build(&ev, terms);
-	want = dev->create(dev, z.width, N, GP_DOUBLE);
-	out = dev->create(dev, z.width, N, GP_DOUBLE);
-	host = gp_alloc_zero(env, z.width * N, sizeof(double));
+	gp_linear	z = gp_linear_build(&ev, terms);
+	gp_matrix	want = dev->create(dev, z.width, N, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, z.width, N, GP_DOUBLE);
+	double	   *host = gp_alloc_zero(env, z.width * N, sizeof(double));
 	gp_linear_rows(&ev, &z, all, N, want);
 	gp_linear_norms(&ev, &z, wanted);
 	gp_terms_look(&ev, terms, norm, all, out);
@@ -368,10 +360,9 @@ check_huge(gp_env *env)
 	int32_t		src[2] = {0, 0};
 	int32_t		dst[2] = {1, 2};
 	double		weight[2] = {3e200, 4e200};
-	gp_csr	   *s;
 
 	gp_edges_add(edges, 2, src, dst, weight);
-	s = gp_graph_lists(env, gp_graph_build(edges), GP_DOUBLE);
+	gp_csr	   *s = gp_graph_lists(env, gp_graph_build(edges), GP_DOUBLE);
 	ok(fabs(gp_number_at(s->value, GP_DOUBLE, 0) - 0.6) < 1e-15 &&
 	   fabs(gp_number_at(s->value, GP_DOUBLE, 1) - 0.8) < 1e-15, "rows of huge weights have length one");
 	ok(gp_csr_entries(s) == 2 && s->start[3] == 2, "nodes without edges have empty rows");

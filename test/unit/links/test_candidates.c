@@ -207,7 +207,6 @@ brute_hubs(const gp_graph *g, const gp_csr *a, int i, bool *least, bool *most)
 {
 	int64_t		walked = 0;
 	int64_t		room = 0;
-	int64_t		hub;
 
 	memset(least, 0, g->nodes);
 	reach(a, i, least);
@@ -217,7 +216,7 @@ brute_hubs(const gp_graph *g, const gp_csr *a, int i, bool *least, bool *most)
 			reach(a, a->col[k], least);
 			walked += degree(a, a->col[k]);
 		}
-	hub = next_hub(a, i, 0);
+	int64_t		hub = next_hub(a, i, 0);
 	for (; hub != INT64_MAX && walked + (hub >> 32) <= BUDGET; hub = next_hub(a, i, hub))
 	{
 		reach(a, (int32_t) (hub & INT32_MAX), least);
@@ -347,13 +346,12 @@ check_equal_codes(gp_env *env)
 	gp_graph   *g = random_hub_graph(env, &state, n, 0, 0, 0, false);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = gp_alloc_array(env, n * WORDS, sizeof(uint64_t));
-	gp_link_search *s;
 	int32_t    *out;
 	int64_t		wrong = 0;
 
 	for (int k = 0; k < n * WORDS; k++)
 		code[k] = UINT64_MAX;
-	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
+	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	for (int i = 0; i < n; i += i < 100 || i > n - 100 ? 1 : 97)
 	{
 		int64_t		found = gp_link_search_node(s, i, &out);
@@ -393,14 +391,11 @@ check_faults(void)
 		for (volatile int64_t k = 1; failed; k++)
 		{
 			test_host  *host = test_state(env);
-			gp_graph   *g;
-			gp_csr	   *a;
-			uint64_t   *code;
 
 			test_env_reset(env);
-			g = random_hub_graph(env, &state, 5000, 9000, 2, 300, true);
-			a = gp_graph_symmetric(env, g);
-			code = random_codes(env, 5000, 20);
+			gp_graph   *g = random_hub_graph(env, &state, 5000, 9000, 2, 300, true);
+			gp_csr	   *a = gp_graph_symmetric(env, g);
+			uint64_t   *code = random_codes(env, 5000, 20);
 			host->fail_at = cancel ? 0 : host->allocations + k;
 			host->cancel_at = cancel ? host->checks + k : 0;
 			failed = test_catch(env, search_some(env, g, a, code));

@@ -56,17 +56,14 @@ check_angles(gp_env *env, gp_graph *g, const char *kernel, int dims)
 	int64_t		pairs = 0;
 	int64_t		unknown = 0;
 	gp_eval		ev;
-	gp_matrix	m;
-	uint64_t   *code;
-	size_t		base;
 	char		name[200];
 
 	if (dims)
 		p.features = numbers(env, (int) n, dims);
-	base = env->used;
-	code = gp_link_codes(dev, &p);
+	size_t		base = env->used;
+	uint64_t   *code = gp_link_codes(dev, &p);
 	gp_eval_open(&ev, dev, p.program, g, p.features, p.seed, GP_FLOAT);
-	m = gp_eval_full(&ev, p.program->nsteps - 1);
+	gp_matrix	m = gp_eval_full(&ev, p.program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(k, n, n, GP_DOUBLE), m);
 	dev->destroy(dev, &m);
 	gp_eval_close(&ev);
@@ -105,23 +102,18 @@ check_twins(gp_env *env, const char *kernel, int n)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_edges   *edges = gp_edges_create(env, n, false, false);
-	gp_graph   *g;
-	gp_csr	   *a;
-	gp_link_problem p;
-	gp_link_search *s;
-	uint64_t   *code;
 	int32_t    *out;
 	int			differ = 0;
 	int			found = 0;
 	int			zero = 0;
 	char		name[160];
 
-	g = gp_graph_build(edges);
-	a = gp_graph_symmetric(env, g);
-	p = make_problem(env, g, kernel);
+	gp_graph   *g = gp_graph_build(edges);
+	gp_csr	   *a = gp_graph_symmetric(env, g);
+	gp_link_problem p = make_problem(env, g, kernel);
 	p.features = numbers(env, n, 20);
-	code = gp_link_codes(dev, &p);
-	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
+	uint64_t   *code = gp_link_codes(dev, &p);
+	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	for (int i = 0; i + 1 < n; i += 2)
 	{
 		int64_t		count = gp_link_search_node(s, i, &out);
@@ -207,13 +199,11 @@ small_run(gp_env *env, const char *kernel, int n, int dims)
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_problem p = make_problem(env, g, kernel);
 	int32_t    *out;
-	gp_link_search *s;
-	uint64_t   *code;
 
 	if (dims)
 		p.features = numbers(env, n, dims);
-	code = gp_link_codes(dev, &p);
-	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
+	uint64_t   *code = gp_link_codes(dev, &p);
+	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	for (int i = 0; i < n; i += n / 50)
 		gp_link_search_node(s, i, &out);
 	gp_link_search_close(s);

@@ -161,8 +161,6 @@ check_components(gp_env *env, bool sparse)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_features *x = group_features(env, n, dims);
 	double	   *plain = gp_alloc_array(env, n * dims, sizeof(double));
-	double	   *all;
-	double	   *some;
 	double		worst = 0.0;
 	double		apart = 0.0;
 	double		kept = 0.0;
@@ -184,8 +182,8 @@ check_components(gp_env *env, bool sparse)
 			}
 		x = gp_features_build(b, &repeated, &repeated);
 	}
-	all = read_back(dev, gp_inputs_of_features(dev, x, dims, 5));
-	some = read_back(dev, gp_inputs_of_features(dev, x, 3, 5));
+	double	   *all = read_back(dev, gp_inputs_of_features(dev, x, dims, 5));
+	double	   *some = read_back(dev, gp_inputs_of_features(dev, x, 3, 5));
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
 			worst = fmax(worst, fabs(dot_rows(all, all, i, j, dims) - dot_rows(plain, plain, i, j, dims)));
@@ -289,7 +287,6 @@ check_posterior(gp_env *env)
 	gp_link_row back = {.src = 1,.dst = 0};
 	double		sum = 0.0;
 	double		square = 0.0;
-	double		mean;
 	enum {draws = 100000};
 
 	for (uint64_t k = 0; k < draws; k++)
@@ -302,7 +299,7 @@ check_posterior(gp_env *env)
 		sum += r;
 		square += r * r;
 	}
-	mean = sum / draws;
+	double		mean = sum / draws;
 	gp_link_dgp_posterior(env, &m, 1, &out);
 	gp_link_dgp_posterior(env, &m, 1, &back);
 	close_to(out.variance, square / draws - mean * mean, 0.02, "the variance of a pair");
@@ -336,7 +333,6 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	double		sum = 0.0;
 	double		square = 0.0;
 	double		within = 0.0;
-	double		mean;
 	enum {draws = 50000};
 
 	for (uint64_t k = 0; k < draws; k++)
@@ -364,7 +360,7 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 		square += r * r;
 		within += v;
 	}
-	mean = sum / draws;
+	double		mean = sum / draws;
 	gp_link_dgp_posterior(env, &m, 1, &out);
 	gp_link_dgp_posterior(env, &m, 1, &back);
 	close_to(out.score * sqrt(1.0 + M_PI * out.variance / 8.0), mean, tolerance > 0.0 ? 3e-3 : 1e-9, "the mean of a pair by inducing pairs");
@@ -382,18 +378,16 @@ check_memory(gp_env *env, bool features, gp_dgp o)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_graph   *graph = random_hub_graph(env, &state, 160, 160, 3, 6, false);
 	gp_features *x = features ? group_features(env, 160, 60) : NULL;
-	size_t		before;
 	gp_link_model *m = fit(dev, graph, x, &o);
-	size_t		taken;
 
 	/* What threads need is there from the first fit on. */
 	gp_link_model_free(env, m);
-	before = env->peak = env->used;
+	size_t		before = env->peak = env->used;
 	m = fit(dev, graph, x, &o);
 
 	gp_link_model_free(env, m);
 	is_int((long long) (env->used - before), 0, "nothing is held after the model is freed");
-	taken = env->peak;
+	size_t		taken = env->peak;
 	env->limit = taken + taken / 8;
 	m = fit_within(dev, graph, x, &o);
 	ok(m != NULL, "an eighth more than it took is enough");
@@ -432,10 +426,9 @@ check_small(gp_env *env)
 	int32_t		src[2] = {0, 3};
 	int32_t		dst[2] = {1, 1};
 	gp_dgp		o = quick(20);
-	gp_link_model *m;
 
 	gp_edges_add(edges, 2, src, dst, NULL);
-	m = fit(dev, gp_graph_build(edges), NULL, &o);
+	gp_link_model *m = fit(dev, gp_graph_build(edges), NULL, &o);
 	ok(m->pairs == 2 && isfinite(m->curve.intercept) && isfinite(m->curve.slope), "two links among five nodes");
 	is_str(test_state(env)->notice, "only 1 of the links could be hidden: auc and mrr are chance", "and what says how good they are");
 	dev->close(dev);

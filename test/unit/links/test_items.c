@@ -120,7 +120,6 @@ dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 	double		ridge = 0.0;
 	int			linked = 0;
 	double		links = 0.0;
-	double		share;
 
 	for (int i = 0; i < ITEMS; i++)
 	{
@@ -136,7 +135,7 @@ dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 			turned[i][u] = x[u][i] = like[u][i] ? scale[i] : 0.0;
 	}
 	ridge /= linked;
-	share = links / linked / (USERS - 1);
+	double		share = links / linked / (USERS - 1);
 	for (int u = 0; u < USERS; u++)
 		for (int i = 0; i < ITEMS; i++)
 		{
@@ -181,8 +180,6 @@ check_scores(gp_env *env, bool directed)
 	double		ridge = dense_scores(directed, like, want);
 	double		share;
 	double		off = 0.0;
-	double	   *diagonal;
-	double	   *probed;
 	bool	   *item = gp_link_items_find(env, g, &share);
 	gp_link_context f;
 
@@ -191,14 +188,14 @@ check_scores(gp_env *env, bool directed)
 	gp_link_ease_fit(&f, 0, true);
 	ok(fabs(f.ridge - ridge) < 1e-12, "the ridge is a multiple of the mean diagonal");
 	ok(worst_of(&f, want) < 1e-9, "the inverse gives the scores of the regressions, of links without themselves");
-	diagonal = gp_link_ease_diagonal(&f);
+	double	   *diagonal = gp_link_ease_diagonal(&f);
 	gp_link_context_close(&f);
 	gp_link_context_open_ease(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
 	ok(worst_of(&f, want) < 1e-6, "and so do conjugate gradients");
 	gp_link_context_close(&f);
 	gp_link_context_open_ease(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
 	gp_link_ease_probe(&f);
-	probed = gp_link_ease_diagonal(&f);
+	double	   *probed = gp_link_ease_diagonal(&f);
 	for (int i = 0; i < NODES; i++)
 		off = fmax(off, fabs(probed[i] / diagonal[i] - 1.0));
 	ok(off > 0.0 && off < 0.1, "random signs tell the diagonals to a tenth");
@@ -210,13 +207,12 @@ static void
 check_small_component(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 14, false, false);
-	bool	   *item;
 	bool		right = true;
 
 	for (int32_t j = 0; j < 7; j++)
 		for (int32_t u = j == 6 ? 11 : 7; u < (j == 6 ? 14 : 11); u++)
 			gp_edges_add(edges, 1, &u, &j, NULL);
-	item = gp_link_items_find(env, gp_graph_build(edges), NULL);
+	bool	   *item = gp_link_items_find(env, gp_graph_build(edges), NULL);
 	for (int i = 0; i < 14; i++)
 		right = right && item[i] == (i < 7);
 	ok(right, "a small component has its sides in the order of the largest one's");
@@ -228,11 +224,10 @@ check_left_out(gp_env *env)
 {
 	bool		like[USERS][ITEMS];
 	gp_link_problem p = {.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
-	gp_link_model *model;
 
 	p.graph = random_likes(env, false, like);
 	env->limit = LARGE / 2;
-	model = fit_without_ease(gp_device_cpu(env, 1), &p);
+	gp_link_model *model = fit_without_ease(gp_device_cpu(env, 1), &p);
 	is_int(model->method, GP_LINK_SCORES, "auto leaves out ease where it needs too much");
 	ok(strncmp(test_state(env)->notice, "method ease is left out: it needs 10485", 39) == 0, "and says so");
 }

@@ -177,12 +177,11 @@ check_fit(gp_env *env, bool directed, bool features, gp_link_method method)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_method planned;
 	gp_plan		plan = gp_link_plan_make(dev, &p, &planned);
-	gp_link_model *model;
 	size_t		peak;
 	char		name[120];
 
 	env->peak = env->used;
-	model = gp_link_fit(dev, &p);
+	gp_link_model *model = gp_link_fit(dev, &p);
 	peak = env->peak;
 	snprintf(name, sizeof(name), "%s%s%s: auc %.3f, average precision %.3f, %d pairs",
 			 directed ? "directed, " : "", features ? "features, " : "",
@@ -325,15 +324,13 @@ check_small(gp_env *env, gp_link_method method)
 	expect_error(env, GP_ERR_DATA, gp_link_fit(dev, &p));
 	for (int n = 3; n < 9; n++)
 	{
-		gp_link_model *model;
-		gp_links   *l;
 		rows	   *r = rows_create(env, NODES);
 		int32_t		node[] = {0, 1, 2};
 		bool		right = true;
 
 		p.graph = small_graph(env, n, false);
-		model = gp_link_fit(dev, &p);
-		l = gp_links_open(dev, model);
+		gp_link_model *model = gp_link_fit(dev, &p);
+		gp_links   *l = gp_links_open(dev, model);
 		gp_links_best(l, 3, node, 2, GP_CANDIDATES_AUTO, keep, r);
 		for (int e = 0; e < r->n; e++)
 			right = right && isfinite(r->row[e].score) && r->row[e].variance >= 0.0;

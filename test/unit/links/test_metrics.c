@@ -35,7 +35,6 @@ check_curve(gp_env *env, double overlap, double unit, double origin)
 	double		score[400];
 	double		weight[400];
 	bool		label[400];
-	gp_link_curve c;
 	double		close = 1e-5 * (fabs(origin) + unit);
 	char		name[120];
 
@@ -45,7 +44,7 @@ check_curve(gp_env *env, double overlap, double unit, double origin)
 		label[i] = i % 4 == 0;
 		score[i] = origin + unit * (overlap * draw_unit(&seed) + label[i]);
 	}
-	c = gp_link_calibrate(dev->env, 400, score, label, weight, 1.0);
+	gp_link_curve c = gp_link_calibrate(dev->env, 400, score, label, weight, 1.0);
 	snprintf(name, sizeof(name), "the curve fits: overlap %g, unit %g, origin %g", overlap, unit,
 			 origin);
 	ok(c.slope > 0.0 && c.slope + c.bend >= 0.0 &&
@@ -62,7 +61,6 @@ check_flat(gp_env *env)
 	double		score[90];
 	double		weight[90];
 	bool		label[90];
-	gp_link_curve c;
 
 	for (int i = 0; i < 90; i++)
 	{
@@ -70,7 +68,7 @@ check_flat(gp_env *env)
 		label[i] = i % 3 == 0;
 		score[i] = 7.0;
 	}
-	c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
+	gp_link_curve c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
 	ok(c.slope == 0.0 && c.bend == 0.0, "equal scores have no slope");
 	close_to(1.0 / (1.0 + exp(-c.intercept)), (30.0 * 31.0 / 32.0 + 60.0 / 62.0) / 90.0, 1e-12,
 			 "equal scores get the share of links");
@@ -99,7 +97,6 @@ check_knee(gp_env *env)
 	static double score[40000];
 	static double weight[40000];
 	static bool label[40000];
-	gp_link_curve c;
 
 	for (int i = 0; i < 40000; i++)
 	{
@@ -107,7 +104,7 @@ check_knee(gp_env *env)
 		score[i] = 4.0 * draw_unit(&seed) - 4.0;
 		label[i] = draw_unit(&seed) < 0.2 / (1.0 + exp(-2.0 * (score[i] + 2.0)));
 	}
-	c = gp_link_calibrate(env, 40000, score, label, weight, 0.5);
+	gp_link_curve c = gp_link_calibrate(env, 40000, score, label, weight, 0.5);
 	ok(fabs(gp_link_probability(&c, -0.1) - 0.4) < 0.04, "a curve flattens");
 }
 
@@ -130,7 +127,6 @@ check_newton(gp_env *env)
 	double		host[3][40];
 	double		weight[40];
 	bool		label[40];
-	gp_link_logistic l;
 
 	for (int r = 0; r < 40; r++)
 	{
@@ -141,7 +137,7 @@ check_newton(gp_env *env)
 		weight[r] = 1.0 + r % 3;
 	}
 	dev->upload(dev, phi, gp_matrix_wrap(host, 3, 40, GP_DOUBLE));
-	l = gp_link_logistic_open(dev, phi);
+	gp_link_logistic l = gp_link_logistic_open(dev, phi);
 	l.penalty = 0.5;
 	gp_link_logistic_fit(&l, label, weight);
 	for (int k = 0; k < 3; k++)

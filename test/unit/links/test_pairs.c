@@ -35,11 +35,10 @@ check_factor(gp_env *env, const char *kernel, int64_t rank, double tolerance)
 	double		worst = 0.0;
 	double		most = 0.0;
 	gp_eval		ev;
-	gp_matrix	k;
 	char		name[200];
 
 	gp_eval_open(&ev, dev, p.program, graph, NULL, p.seed, GP_DOUBLE);
-	k = gp_eval_full(&ev, p.program->nsteps - 1);
+	gp_matrix	k = gp_eval_full(&ev, p.program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(full, 34, 34, GP_DOUBLE), k);
 	dev->download(dev, gp_matrix_wrap(host, 34, q.cols, GP_DOUBLE), q);
 	for (int i = 0; i < 34; i++)
@@ -145,14 +144,13 @@ check_fit(gp_env *env, const char *kernel, bool directed)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_graph   *graph = karate_graph(env, directed, false);
 	gp_link_problem p = problem_of(env, graph, kernel);
-	gp_link_model *model;
 	gp_link_method method;
 	double		bytes = gp_link_plan_make(dev, &p, &method).bytes;
 	char		what[120];
 
 	snprintf(what, sizeof(what), "%s, %s", kernel, directed ? "directed" : "undirected");
 	env->peak = env->used;
-	model = gp_link_fit(dev, &p);
+	gp_link_model *model = gp_link_fit(dev, &p);
 	ok((double) env->peak <= bytes && bytes <= 1.1 * (double) env->peak, "what is planned is taken");
 	ok(model->metric[GP_LINK_METRIC_AUC] >= 0.0 && model->metric[GP_LINK_METRIC_AUC] <= 1.0 && model->metric[GP_LINK_METRIC_PRECISION] > 0.0 &&
 	   model->metric[GP_LINK_METRIC_PRECISION] <= 1.0, "the figures are shares");
@@ -187,11 +185,10 @@ check_small(gp_env *env)
 	gp_edges   *path = gp_edges_create(env, 3, false, false);
 	gp_edges   *one = gp_edges_create(env, 3, false, false);
 	gp_link_problem p;
-	gp_link_model *model;
 
 	gp_edges_add(path, 2, src, dst, NULL);
 	p = problem_of(env, gp_graph_build(path), "gcn");
-	model = gp_link_fit(dev, &p);
+	gp_link_model *model = gp_link_fit(dev, &p);
 	ok(model->inducing.n == 3 && model->pairs == 3 && isfinite(model->alpha[0]) && isfinite(model->root[8]),
 	   "a path of three nodes");
 	gp_edges_add(one, 1, src, dst, NULL);
@@ -206,9 +203,6 @@ check_dependent(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 20, true, false);
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_link_problem p;
-	gp_link_model *model;
-	gp_links   *links;
 	gp_link_row row[19];
 	int32_t		src[19];
 	int32_t		dst[19];
@@ -217,9 +211,9 @@ check_dependent(gp_env *env)
 	for (int32_t i = 0; i < 20; i++)
 		for (int32_t j = i + 1; j < 20; j++)
 			gp_edges_add(edges, 1, &i, &j, NULL);
-	p = problem_of(env, gp_graph_build(edges), "gcn");
-	model = gp_link_fit(dev, &p);
-	links = gp_links_open(dev, model);
+	gp_link_problem p = problem_of(env, gp_graph_build(edges), "gcn");
+	gp_link_model *model = gp_link_fit(dev, &p);
+	gp_links   *links = gp_links_open(dev, model);
 	for (int k = 0; k < 19; k++)
 	{
 		src[k] = k + 1;

@@ -115,8 +115,6 @@ check_small(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 6, false, false);
 	gp_link_fold fold[GP_LINK_FOLDS];
-	gp_graph   *g;
-	gp_link_rivals r;
 
 	for (int32_t i = 0; i < 5; i++)
 	{
@@ -124,9 +122,9 @@ check_small(gp_env *env)
 
 		gp_edges_add(edges, 1, &i, &next, NULL);
 	}
-	g = gp_graph_build(edges);
+	gp_graph   *g = gp_graph_build(edges);
 	gp_link_folds_make(env, g, 5, fold);
-	r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
+	gp_link_rivals r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
 	ok(r.links == 1 && r.pairs.n == 1 + 6 - 1 - (int) (g->start[r.pairs.src[0] + 1] - g->start[r.pairs.src[0]]),
 	   "all other nodes are rivals where these are few");
 	check_counts(fold[0].graph, &r);

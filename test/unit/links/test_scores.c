@@ -400,7 +400,6 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 	int32_t		src[NODES * NODES];
 	int32_t		dst[NODES * NODES];
 	double		want[MOST_SCORES];
-	double	   *got;
 	int			n = 0;
 	int			worst = 0;
 	double		most = 0.0;
@@ -422,15 +421,14 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 				dst[n++] = j;
 			}
 	gp_link_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
-	got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
+	double	   *got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, n, src, dst, got);
 	for (int e = 0; e < n; e++)
 	{
 		int			at = 0;
-		double		d;
 
 		dense_scores(g, &m, x != NULL, src[e], dst[e], want);
-		d = difference(f.width, got + e * f.width, want, &at);
+		double		d = difference(f.width, got + e * f.width, want, &at);
 		if (!(d <= most))
 		{
 			most = d;
@@ -476,7 +474,6 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	gp_features *x = raw ? gp_link_features_prepare(env, raw, 0) : NULL;
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_context f;
-	double	   *got;
 	double		want[MOST_SCORES];
 	double		most = 0.0;
 	double		cosines = 0.0;
@@ -485,20 +482,19 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	char		name[200];
 
 	gp_link_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
-	got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
+	double	   *got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, l.n, l.src, l.dst, got);
 	for (int e = 0; e < l.n; e++)
 	{
 		gp_graph   *less = graph_of(env, &l, e);
 		gp_link_context lf;
 		int			at = 0;
-		double		d;
 
 		gp_link_context_open(&lf, dev, less, x, GP_LINK_STEPS, NULL);
 		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
 		gp_link_context_close(&lf);
-		d = difference(own, got + e * f.width, want, &at);
+		double		d = difference(own, got + e * f.width, want, &at);
 		if (!(d <= most))
 		{
 			most = d;
@@ -526,13 +522,12 @@ check_features(gp_env *env)
 	double		small[] = {-2e199, 1e200};
 	int32_t		node;
 	int32_t		feature;
-	gp_features *x;
 	bool		finite = true;
 
 	gp_features_add_row(b, 0, huge);
 	gp_features_add_row(b, 1, small);
 	gp_features_add_row(b, 2, huge);
-	x = gp_link_features_prepare(env, gp_features_build(b, &node, &feature), 0);
+	gp_features *x = gp_link_features_prepare(env, gp_features_build(b, &node, &feature), 0);
 	for (int k = 0; k < 6; k++)
 		finite = finite && fabs(((float *) x->dense)[k]) <= 1.0f;
 	ok(finite, "huge features are brought to ordinary size");
@@ -546,7 +541,6 @@ check_fold(gp_env *env)
 	int32_t		node;
 	int32_t		feature;
 	double		one = 1.0;
-	gp_features *x;
 	double		norm = 0.0;
 
 	for (int32_t i = 0; i < 40; i++)
@@ -556,7 +550,7 @@ check_fold(gp_env *env)
 
 			gp_features_add_entries(b, 1, &i, &col, &one);
 		}
-	x = gp_link_features_prepare(env, gp_features_build(b, &node, &feature), 7);
+	gp_features *x = gp_link_features_prepare(env, gp_features_build(b, &node, &feature), 7);
 	is_int(x->dims, 4096, "wide features are folded");
 	for (int64_t k = x->csr->start[0]; k < x->csr->start[1]; k++)
 		norm += ((float *) x->csr->value)[k] * ((float *) x->csr->value)[k];

@@ -74,11 +74,10 @@ check_threads(gp_env *env, bool features, gp_link_method method)
 	gp_links   *l = gp_links_open(dev, gp_link_fit(dev, &p));
 	rows	   *one = ask(env, l, 1);
 	gp_link_kept kept = gp_links_keep(l, 4, 0.0);
-	gp_link_kept by_two;
 
 	ok(same(one, ask(env, l, 5)), "the same bits at any number of threads");
 	gp_links_set_threads(l, 2);
-	by_two = gp_links_keep(l, 4, 0.0);
+	gp_link_kept by_two = gp_links_keep(l, 4, 0.0);
 	ok(memcmp(kept.first, by_two.first, (NODES + 1) * sizeof(int64_t)) == 0 &&
 	   memcmp(kept.row, by_two.row, kept.first[NODES] * sizeof(gp_link_row)) == 0, "of what is kept, too");
 	env->limit = env->used + 16 * 1024 * 1024;
@@ -97,11 +96,10 @@ check_plan(gp_env *env, bool features, gp_link_method method)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_link_method planned;
 	double		bytes = gp_link_plan_make(dev, &p, &planned).bytes;
-	gp_link_model *m;
 	char		name[120];
 
 	env->peak = env->used;
-	m = gp_link_fit(dev, &p);
+	gp_link_model *m = gp_link_fit(dev, &p);
 	gp_link_model_keep(dev, m, 2, p.keep, 0.0);
 	snprintf(name, sizeof(name), "%.0f bytes were planned for a fit that keeps pairs, and %zu taken", bytes, env->peak);
 	ok((double) env->peak <= bytes && bytes <= 1.1 * (double) env->peak, name);
@@ -138,10 +136,9 @@ static gp_link_model *
 fit_by(gp_env *env, const gp_link_problem *p, int threads, int stop)
 {
 	gp_device  *dev = gp_device_cpu(env, threads);
-	gp_link_model *m;
 
 	test_state(env)->cancel_at = stop > 0 ? test_state(env)->checks + stop : 0;
-	m = gp_link_fit(dev, p);
+	gp_link_model *m = gp_link_fit(dev, p);
 	dev->close(dev);
 	return m;
 }

@@ -105,13 +105,12 @@ static void
 check_sides(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 30, false, false);
-	gp_link_sides s;
 	bool		right = true;
 
 	add_ring(edges, 0, 8, false);
 	add_ring(edges, 8, 7, false);
 	add_ring(edges, 15, 5, true);
-	s = gp_link_sides_find(env, gp_graph_symmetric(env, gp_graph_build(edges)));
+	gp_link_sides s = gp_link_sides_find(env, gp_graph_symmetric(env, gp_graph_build(edges)));
 	for (int i = 0; i < 8; i++)
 		right = right && s.component[i] == 0 && s.side[i] == i % 2;
 	ok(right, "an even ring alternates");
@@ -220,10 +219,9 @@ static void
 check_topology(gp_env *env, gp_graph *g, const char *name, bool two_sided, bool starts, bool ends, bool three)
 {
 	int64_t		count[GP_LINK_TOPOLOGY_COUNTS];
-	gp_link_topology h;
 
 	check_counts(env, g, name, count);
-	h = gp_link_topology_read(count);
+	gp_link_topology h = gp_link_topology_read(count);
 	ok(h.two_sided == two_sided && h.starts == starts && h.ends == ends && h.three == three,
 	   "and what they say");
 }
@@ -273,11 +271,10 @@ best_of(gp_env *env, const gp_link_model *model, bool learnt, gp_link_candidates
 	rows	   *r = rows_create(env, MOST * MOST);
 	int32_t		nodes = (int32_t) model->graph->nodes;
 	int32_t		node[MOST];
-	gp_links   *l;
 
 	if (!learnt)
 		used.topology = NULL;
-	l = gp_links_open(gp_device_cpu(env, 1), &used);
+	gp_links   *l = gp_links_open(gp_device_cpu(env, 1), &used);
 	for (int32_t i = 0; i < nodes; i++)
 		node[i] = i;
 	gp_links_best(l, nodes, node, nodes, candidates, keep, r);
@@ -368,10 +365,9 @@ static void
 check_friends(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 120, false, false);
-	gp_link_model *m;
 
 	add_groups(edges, 0, 120);
-	m = model_of(env, gp_graph_build(edges), GP_LINK_SCORES);
+	gp_link_model *m = model_of(env, gp_graph_build(edges), GP_LINK_SCORES);
 	ok(same_pairs(best_of(env, m, true, GP_CANDIDATES_AUTO), best_of(env, m, false, GP_CANDIDATES_AUTO)),
 	   "among friends the learnt and the plain search agree");
 }
@@ -384,7 +380,6 @@ check_hubs(gp_env *env)
 	gp_edges   *edges = gp_edges_create(env, users + 3000, false, false);
 	gp_link_topology h = {.two_sided = true};
 	int32_t    *out;
-	gp_graph   *g;
 	gp_link_search *s;
 	int64_t		most = 0;
 	int64_t		least = INT64_MAX;
@@ -397,7 +392,7 @@ check_hubs(gp_env *env)
 
 			gp_edges_add(edges, 1, &u, &item, NULL);
 		}
-	g = gp_graph_build(edges);
+	gp_graph   *g = gp_graph_build(edges);
 	s = gp_link_search_open(env, g, gp_graph_symmetric(env, g), NULL, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, h, false);
 	for (int i = 0; i < 2 * users; i += 61)
@@ -422,9 +417,7 @@ check_favourite(gp_env *env)
 	gp_edges   *edges = gp_edges_create(env, users + 40, false, false);
 	gp_link_topology h = {.two_sided = true};
 	int32_t    *out;
-	gp_graph   *g;
 	gp_link_search *s;
-	int64_t		n;
 
 	for (int32_t u = 0; u < users; u++)
 		for (int32_t k = 0; k < 5; k++)
@@ -433,10 +426,10 @@ check_favourite(gp_env *env)
 
 			gp_edges_add(edges, 1, &u, &item, NULL);
 		}
-	g = gp_graph_build(edges);
+	gp_graph   *g = gp_graph_build(edges);
 	s = gp_link_search_open(env, g, gp_graph_symmetric(env, g), NULL, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, h, false);
-	n = gp_link_search_node(s, users + 1, &out);
+	int64_t		n = gp_link_search_node(s, users + 1, &out);
 	ok(n > 1000 && n <= 4000, "a hub between is walked in part");
 	gp_link_search_close(s);
 }
@@ -450,17 +443,15 @@ check_newcomer(gp_env *env)
 	uint64_t   *code = gp_alloc_zero(env, (NODES + 1) * GP_LINK_CODE_WORDS, sizeof(uint64_t));
 	gp_link_topology h = {.two_sided = true};
 	int32_t    *out;
-	gp_link_search *s;
-	int64_t		n;
 	int			items = 0;
 
 	/* Users are alike, and the newcomer is one; items are otherwise. */
 	for (int i = 0; i <= NODES; i++)
 		for (int w = 0; w < GP_LINK_CODE_WORDS; w++)
 			code[i * GP_LINK_CODE_WORDS + w] = side_of(i) == 1 ? UINT64_C(0x00ff00ff00ff00ff) : UINT64_MAX;
-	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
+	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, h, true);
-	n = gp_link_search_node(s, NODES, &out);
+	int64_t		n = gp_link_search_node(s, NODES, &out);
 	for (int64_t k = 0; k < n; k++)
 		items += side_of(out[k]) == 1;
 	ok(n > 0 && items == n, "a new user is given items");
@@ -481,11 +472,10 @@ count_and_search(gp_env *env)
 	int64_t		count[GP_LINK_TOPOLOGY_COUNTS] = {0};
 	bool		together[MOST_PAIRS];
 	int32_t    *out;
-	gp_link_search *s;
 
 	gp_link_folds_make(env, g, 5, fold);
 	gp_link_topology_count(env, &fold[0], count, together);
-	s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_AUTO);
+	gp_link_search *s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, gp_link_topology_read(count), false);
 	for (int i = 0; i <= NODES; i++)
 		gp_link_search_node(s, i, &out);

@@ -55,11 +55,10 @@ make_features(gp_env *env, const setup *s, gp_type type)
 	uint64_t	state = 9;
 	int32_t		repeated;
 	int32_t		which;
-	gp_features_builder *b;
 
 	if (s->features == 0)
 		return NULL;
-	b = gp_features_create(env, NODES, s->features == 1 ? DIMS : 0, type);
+	gp_features_builder *b = gp_features_create(env, NODES, s->features == 1 ? DIMS : 0, type);
 	for (int32_t i = 0; i < NODES; i++)
 		if (s->features == 1)
 		{
@@ -173,7 +172,6 @@ ball_graph(gp_env *env, const gp_graph *g, const ball *b, int hops)
 static gp_features *
 ball_features(gp_env *env, const gp_features *x, const ball *b, int hops)
 {
-	gp_features_builder *f;
 	int32_t		repeated;
 	int32_t		which;
 
@@ -186,7 +184,7 @@ ball_features(gp_env *env, const gp_features *x, const ball *b, int hops)
 		memcpy(node, b->node, b->n * sizeof(int32_t));
 		return gp_features_of_csr(env, gp_csr_select(env, x->csr, node, b->n, NULL, x->dims));
 	}
-	f = gp_features_create(env, b->n, x->dims, x->type);
+	gp_features_builder *f = gp_features_create(env, b->n, x->dims, x->type);
 	for (int32_t i = 0; i < b->n; i++)
 	{
 		double		row[DIMS] = {0};
@@ -271,8 +269,6 @@ check_labels(gp_env *env, setup s)
 	int64_t		m = 0;
 	gp_live_answer a = ask(dev, &p, out->state, node, 6, label, 3);
 	gp_problem	again = p;
-	gp_posterior *want;
-	double		most;
 	char		name[200];
 
 	/* Of step 5: 45 is not new but changes, 50 loses its label, 100 changes; of step 3 the first and last are new. */
@@ -296,11 +292,11 @@ check_labels(gp_env *env, setup s)
 	again.nlandmarks = out->nlandmarks;
 	again.strategy = out->plan.strategy;
 	again.live = false;
-	want = gp_fit(dev, &again);
+	gp_posterior *want = gp_fit(dev, &again);
 	/* A live answer keeps the scale of its fit. */
 	for (int64_t i = 0; i < want->nodes; i++)
 		want->variance[i] *= out->scale / want->scale;
-	most = difference(&a, want, node);
+	double		most = difference(&a, want, node);
 	snprintf(name, sizeof(name), "%s, %s, step %d: labels that change differ from a fit by %.1g (nugget %g, %g)", s.kernel,
 			 gp_strategy_names[out->plan.strategy], s.step, most, out->nugget * out->mean_diag, want->nugget * want->mean_diag);
 	ok(most < 1e-4 && gp_state_find(out->state, GP_PIECE_FIGURES, 0, 0) != NULL, name);
@@ -318,13 +314,12 @@ check_parts(gp_env *env, setup s)
 	ball		b = make_ball(p.graph, &node, 1, hops);
 	gp_live_question q = {.state = out->state,.program = p.program,.asked = 1,.fit_node = b.node,.inner = b.n};
 	double	   *share = gp_alloc_array(env, p.nlabelled, sizeof(double));
-	double		score;
 	double		sum = out->offset;
 	char		name[200];
 
 	q.graph = ball_graph(env, p.graph, &b, hops);
 	q.features = ball_features(env, p.features, &b, hops);
-	score = gp_live_explain(dev, &q, share).mean[0];
+	double		score = gp_live_explain(dev, &q, share).mean[0];
 	gp_live_parts(env, out->state, 0, share);
 	for (int64_t t = 0; t < p.nlabelled; t++)
 		sum += share[t];
@@ -339,7 +334,6 @@ static double
 variance_left(gp_device *dev, gp_live_question q, const int32_t *given, int64_t ngiven, int step)
 {
 	gp_live_label label[NODES];
-	gp_live_answer a;
 	double		sum = 0.0;
 
 	for (int64_t k = 0; k < ngiven; k++)
@@ -348,7 +342,7 @@ variance_left(gp_device *dev, gp_live_question q, const int32_t *given, int64_t 
 	q.node = NULL;
 	q.label = label;
 	q.nlabels = ngiven;
-	a = gp_live_ask(dev, &q);
+	gp_live_answer a = gp_live_ask(dev, &q);
 	for (int64_t i = 0; i < q.inner; i += step)
 		sum += a.variance[i];
 	return sum;
@@ -386,7 +380,6 @@ check_next(gp_env *env, setup s, int step)
 	int32_t		given[NODES];
 	gp_live_question q = {.state = out->state,.program = p.program,.graph = p.graph,.features = p.features,
 	.fit_node = number,.inner = NODES,.asked = NODES};
-	gp_live_choice choice;
 	double		most = 0.0;
 	char		name[200];
 
@@ -398,7 +391,7 @@ check_next(gp_env *env, setup s, int step)
 			among[q.asked] = (int32_t) (q.asked * step);
 		q.node = among;
 	}
-	choice = gp_live_next(dev, &q, 4);
+	gp_live_choice choice = gp_live_next(dev, &q, 4);
 	for (int64_t k = 0; k < choice.n; k++)
 	{
 		double		trial = best_by_trial(dev, &q, given, k, step, &s);
@@ -438,8 +431,6 @@ check_edges(gp_env *env, setup s)
 	int32_t		node = 7;
 	gp_live_question q = {.state = out->state,.program = p.program,.graph = p.graph,.features = p.features,
 	.fit_node = number,.inner = NODES,.asked = 1,.node = &node};
-	gp_live_edge *edge;
-	double		score;
 	double		most = 0.0;
 	int64_t		n;
 	int64_t		left;
@@ -447,8 +438,8 @@ check_edges(gp_env *env, setup s)
 
 	for (int i = 0; i < NODES; i++)
 		number[i] = i;
-	score = gp_live_ask(dev, &q).mean[0];
-	edge = gp_live_explain_edges(dev, &q, 0, score, 3, &n, &left);
+	double		score = gp_live_ask(dev, &q).mean[0];
+	gp_live_edge *edge = gp_live_explain_edges(dev, &q, 0, score, 3, &n, &left);
 	for (int64_t e = 0; e < n; e++)
 	{
 		gp_live_question without = q;
@@ -474,7 +465,6 @@ check_silent(gp_env *env, const char *kernel, gp_strategy strategy, gp_type type
 	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
 	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
 	int32_t		node[3] = {9, 49, 89};
-	gp_posterior *out;
 	char		name[200];
 
 	for (int32_t i = 0; i < NODES; i++)
@@ -489,7 +479,7 @@ check_silent(gp_env *env, const char *kernel, gp_strategy strategy, gp_type type
 	p.graph = gp_graph_build(edges);
 	p.target = target;
 	p.live = strategy != GP_STRATEGY_PRECISION && strchr(kernel, 'P') == NULL;
-	out = gp_fit(dev, &p);
+	gp_posterior *out = gp_fit(dev, &p);
 	snprintf(name, sizeof(name), "%s, %s%s: labels that equal their mean say so", kernel, gp_strategy_names[out->plan.strategy],
 			 out->plan.exact_diagonal ? ", exact diagonal" : "");
 	ok(fabs(out->mean[49] - 1.0) < 1e-6 && out->variance[49] < 2.0 * out->variance[9] && out->variance[49] < 0.4, name);

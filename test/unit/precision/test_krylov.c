@@ -55,10 +55,9 @@ off(gp_env *env, gp_device *dev, const gp_csr *s, const gp_problem *p, double si
 	double		worst = 0.0;
 	double		size = 0.0;
 	gp_convergence reached;
-	gp_matrix	x;
 
 	gp_precision_set(h, sigma2, d, p->labelled, p->nlabelled, NOISE);
-	x = gp_precision_solve(h, &b, 0.0, 1e-12, 5000, NULL, &reached);
+	gp_matrix	x = gp_precision_solve(h, &b, 0.0, 1e-12, 5000, NULL, &reached);
 	for (int64_t e = 0; e < NODES * COLUMNS; e++)
 	{
 		double		want = ((double *) x.data)[e / COLUMNS * x.ld + e % COLUMNS];
@@ -94,12 +93,11 @@ check_priors(gp_env *env)
 	{
 		double		gained = gp_krylov_solve(k, prior[c].sigma2, prior[c].d, NOISE, &x);
 		gp_matrix	solution = gp_krylov_solution(k);
-		double		worst;
 		char		name[120];
 
 		dev->download(dev, gp_matrix_wrap(all, NODES, COLUMNS, GP_DOUBLE), solution);
 		dev->destroy(dev, &solution);
-		worst = off(env, dev, s, &p, prior[c].sigma2, prior[c].d, x, all);
+		double		worst = off(env, dev, s, &p, prior[c].sigma2, prior[c].d, x, all);
 		snprintf(name, sizeof(name), "sigma2 %g, d %d: %.2g off, the last products gained %.2g", prior[c].sigma2,
 				 prior[c].d, worst, gained);
 		ok(worst < 0.1 && gained < 0.05, name);

@@ -303,17 +303,14 @@ check_dense(gp_env *env, shape s, int step, double sigma2, int d, gp_task task, 
 	gp_targets	t = gp_targets_make(env, &p);
 	double		bound = type == GP_FLOAT ? 7e-4 : 1e-7;
 	double		lost;			/* digits of 1 - V / e where the noise is small */
-	gp_posterior *out;
-	answer		a;
 	double		off[4];
-	double		noise;
 	char		name[200];
 
 	p.nugget = nugget;
-	out = gp_fit(gp_device_cpu(env, 2), &p);
-	noise = out->nugget * out->mean_diag;
+	gp_posterior *out = gp_fit(gp_device_cpu(env, 2), &p);
+	double		noise = out->nugget * out->mean_diag;
 	lost = fmax(1.0, 0.1 / out->nugget);
-	a = dense_answer(env, &p, &t, sigma2, d, noise);
+	answer		a = dense_answer(env, &p, &t, sigma2, d, noise);
 	in_units(&p, &t, noise, &a);
 	off[0] = worst(out->mean, a.mean, out->nodes * out->columns);
 	off[1] = worst(out->variance, a.variance, out->nodes);
@@ -347,8 +344,6 @@ check_least(gp_env *env, shape s, int d)
 {
 	world		w = small_world(env, s, 1);
 	gp_problem	p = make_problem(env, &w, laplacian(20.0, d), GP_TASK_CLASSES, GP_DOUBLE);
-	gp_posterior *out;
-	double	   *v;
 	char		name[100];
 
 	/* The hub, or the first of the club. */
@@ -356,8 +351,8 @@ check_least(gp_env *env, shape s, int d)
 	p.label++;
 	p.nlabelled--;
 	p.nugget = 1e-6;
-	out = gp_fit(gp_device_cpu(env, 1), &p);
-	v = dense_posterior(env, &p, 20.0, d, out->nugget * out->mean_diag, -1);
+	gp_posterior *out = gp_fit(gp_device_cpu(env, 1), &p);
+	double	   *v = dense_posterior(env, &p, 20.0, d, out->nugget * out->mean_diag, -1);
 	snprintf(name, sizeof(name), "%s, d = %d: the least variance", shape_name[s], d);
 	close_to(out->variance[0] / out->scale / v[0], 1.0, 1e-3, name);
 }
@@ -369,16 +364,14 @@ check_exact(gp_env *env, double sigma2, int d, gp_task task)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = large_world(env, 300, 9);
 	gp_problem	p = make_problem(env, &w, laplacian(sigma2, d), task, GP_DOUBLE);
-	gp_posterior *want;
-	gp_posterior *got;
 	char		name[200];
 
 	p.nugget = 0.1;
-	got = gp_fit(dev, &p);
+	gp_posterior *got = gp_fit(dev, &p);
 	p.strategy = GP_STRATEGY_EXACT;
 	p.nugget = 1.0;
 	p.nugget = got->nugget * got->mean_diag / gp_fit(dev, &p)->mean_diag;
-	want = gp_fit(dev, &p);
+	gp_posterior *want = gp_fit(dev, &p);
 	snprintf(name, sizeof(name), "strategy exact, sigma2 %g, d %d, %s", sigma2, d,
 			 task == GP_TASK_CLASSES ? "classes" : "values");
 	ok(worst(got->mean, want->mean, want->nodes * want->columns) < 1e-7 &&
@@ -455,27 +448,24 @@ check_probes(gp_env *env, int n)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	world		w = large_world(env, n, 5);
 	gp_problem	p = make_problem(env, &w, laplacian(3.0, 1), GP_TASK_CLASSES, GP_FLOAT);
-	gp_posterior *out;
-	gp_precision *system;
 	gp_elements one = {1, &(int32_t) {0}, &(int32_t) {0}, &(double) {1.0}, .cols = 1};
 	double		sum = 0.0;
 	int			told = 0;
 	char		name[200];
 
 	p.nugget = 0.1;
-	out = gp_fit(dev, &p);
+	gp_posterior *out = gp_fit(dev, &p);
 	sscanf(test_state(env)->notice, "variances of unlabelled nodes are estimates, typically %d%% off", &told);
-	system = gp_precision_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE);
+	gp_precision *system = gp_precision_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE);
 	gp_precision_set(system, 3.0, 1, p.labelled, p.nlabelled, out->nugget * out->mean_diag);
 	for (int k = 0; k < 60; k++)
 	{
 		int32_t		node = 1 + 5 * (k * n / 300);
 		gp_convergence reached;
-		gp_matrix	x;
 		double		v = 0.0;
 
 		one.row[0] = node;
-		x = gp_precision_solve(system, &one, 0.0, 1e-8, 500, NULL, &reached);
+		gp_matrix	x = gp_precision_solve(system, &one, 0.0, 1e-8, 500, NULL, &reached);
 		dev->take(dev, x, 1, one.row, one.col, &v);
 		sum += pow(out->variance[node] / out->scale / v - 1.0, 2.0) / 60.0;
 		dev->destroy(dev, &x);
@@ -489,19 +479,16 @@ static void
 check_bound(gp_env *env)
 {
 	enum {NODES = 400};
-	world		w;
 	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
-	gp_posterior *out;
 	bool		sound = true;
-	gp_problem	p;
 
 	for (int32_t i = 0; i + 1 < NODES; i++)
 		gp_edges_add(edges, 1, &i, &(int32_t) {i + 1}, NULL);
-	w = labelled_world(env, gp_graph_build(edges), 300);
-	p = make_problem(env, &w, laplacian(1e6, 2), GP_TASK_VALUES, GP_DOUBLE);
+	world		w = labelled_world(env, gp_graph_build(edges), 300);
+	gp_problem	p = make_problem(env, &w, laplacian(1e6, 2), GP_TASK_VALUES, GP_DOUBLE);
 	p.nugget = 0.1;
 	p.quiet = true;
-	out = gp_fit(gp_device_cpu(env, 2), &p);
+	gp_posterior *out = gp_fit(gp_device_cpu(env, 2), &p);
 	for (int64_t i = 0; i < NODES; i++)
 		sound = sound && isfinite(out->mean[i]) && out->variance[i] >= 0.0 && isfinite(out->variance[i]);
 	ok(sound, "a chain that does not converge: numbers, and no variance is negative");
@@ -514,13 +501,12 @@ check_hostile(gp_env *env, double sigma2, int d, gp_type type)
 {
 	world		w = small_world(env, SHAPE_CLUB, 3);
 	gp_problem	p = make_problem(env, &w, laplacian(sigma2, d), GP_TASK_VALUES, type);
-	bool		raised;
 	volatile bool sound = true;
 	char		name[1200];
 
 	p.nugget = 0.1;
-	raised = test_catch(env, {
-		gp_posterior *out = gp_fit(gp_device_cpu(env, 1), &p);
+	bool		raised = test_catch(env, {
+					gp_posterior *out = gp_fit(gp_device_cpu(env, 1), &p);
 
 		for (int64_t i = 0; i < out->nodes; i++)
 			sound = sound && out->variance[i] >= 0.0 && isfinite(out->variance[i]);
@@ -612,7 +598,6 @@ check_priors(gp_env *env, gp_task task)
 	world		w = small_world(env, SHAPE_CLUB, 2);
 	gp_problem	p = make_problem(env, &w, "gcn", task, GP_FLOAT);
 	double	   *moment = gp_prior_moments(dev, gp_precision_matrix(env, w.graph), GP_FLOAT, p.seed);
-	gp_prior_choice all;
 	double		off = 0.0;
 	bool		best = true;
 	char		name[100];
@@ -620,7 +605,7 @@ check_priors(gp_env *env, gp_task task)
 	for (int64_t k = 0; k < p.nlabelled; k++)
 		w.label[k] = karate_edge[0][0] >= 0 && p.labelled[k] < 16;
 	p.nclasses = task == GP_TASK_CLASSES ? 2 : 0;
-	all = gp_precision_choose(dev, &p);
+	gp_prior_choice all = gp_precision_choose(dev, &p);
 	for (int k = 0; k < all.n; k++)
 	{
 		const gp_prior_score *s = &all.tried[k];
@@ -646,15 +631,13 @@ check_open(gp_env *env, gp_strategy strategy, gp_task task)
 	gp_problem	p = make_problem(env, &w, "laplacian", task, GP_FLOAT);
 	gp_prior_choice all = gp_precision_choose(dev, &p);
 	gp_prior_score best = all.tried[all.best];
-	gp_posterior *got;
-	gp_posterior *want;
 	char		name[100];
 
 	p.strategy = strategy;
-	got = gp_fit(dev, &p);
+	gp_posterior *got = gp_fit(dev, &p);
 	p.program = gp_kernel_program(env, gp_kernel_parse(env, laplacian(best.sigma2, best.d)));
 	p.nugget = got->nugget;
-	want = gp_fit(dev, &p);
+	gp_posterior *want = gp_fit(dev, &p);
 	snprintf(name, sizeof(name), "strategy %s, %s: an open prior is sigma2 %g, d %d", gp_strategy_names[strategy],
 			 task == GP_TASK_CLASSES ? "classes" : "values", got->prior_sigma2, got->prior_d);
 	ok(got->prior_sigma2 == best.sigma2 && got->prior_d == best.d &&

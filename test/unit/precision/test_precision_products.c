@@ -14,12 +14,11 @@ make_problem(gp_env *env, gp_task task, gp_type type)
 {
 	uint64_t	state = 5;
 	world		w = world_open(env, NODES);
-	gp_problem	p;
 
 	w.graph = random_hub_graph(env, &state, NODES, 2 * NODES, 2, NODES / 20, false);
 	for (int32_t i = 0; i < NODES; i += 9)
 		world_label(&w, i, (i / 9 + draw_below(&state, 2)) % WORLD_CLASSES, 7.0 + draw_unit(&state));
-	p = world_problem(env, &w, "laplacian", task, type);
+	gp_problem	p = world_problem(env, &w, "laplacian", task, type);
 	p.seed = 1;
 	return p;
 }

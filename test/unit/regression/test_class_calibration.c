@@ -100,11 +100,10 @@ plain_delta_loss(double delta, int n, const double *mean, const int32_t *label)
 	for (int step = 0; step < 60; step++)
 	{
 		double		third = (high - low) / 3.0;
-		double		left;
 
 		k.gamma = exp(low + third);
 		k.slope = 0.25 * k.gamma;
-		left = plain_loss(&k, n, mean, label);
+		double		left = plain_loss(&k, n, mean, label);
 		k.gamma = exp(high - third);
 		k.slope = 0.25 * k.gamma;
 		if (left < plain_loss(&k, n, mean, label))
@@ -196,12 +195,10 @@ check_recovery(gp_env *env)
 	int32_t    *label = gp_alloc_array(env, LABELS, sizeof(int32_t));
 	double		far = 0.0;
 	gp_problem	problem;
-	gp_targets	targets;
-	gp_calibrator found;
 
 	make_labels(&truth, mean, label);
-	targets = make_targets(env, &problem, LABELS, label);
-	found = fit(env, &problem, &targets, mean);
+	gp_targets	targets = make_targets(env, &problem, LABELS, label);
+	gp_calibrator found = fit(env, &problem, &targets, mean);
 	for (int i = 0; i < LABELS; i++)
 	{
 		double		p[CLASSES];
@@ -249,11 +246,7 @@ check_recent(gp_env *env)
 	int			first = LABELS / 10 * 8;
 	uint64_t	start = seed;
 	bool		lowest = true;
-	double		least;
 	gp_problem	problem;
-	gp_targets	targets;
-	gp_calibrator all;
-	gp_calibrator found;
 
 	truth.bias = bias[0];
 	make_labels(&truth, mean, label);
@@ -263,13 +256,13 @@ check_recent(gp_env *env)
 	memcpy(label + first, later + first, sizeof(int32_t) * (LABELS - first));
 	for (int i = 0; i < LABELS; i++)
 		block[i] = i / (LABELS / 10);
-	targets = make_targets(env, &problem, LABELS, label);
+	gp_targets	targets = make_targets(env, &problem, LABELS, label);
 	problem.block = block;
 	problem.nblocks = 2;
-	all = fit(env, &problem, &targets, mean);
+	gp_calibrator all = fit(env, &problem, &targets, mean);
 	problem.nblocks = 10;
-	found = fit(env, &problem, &targets, mean);
-	least = recent_loss(&found, &all, first, mean, label);
+	gp_calibrator found = fit(env, &problem, &targets, mean);
+	double		least = recent_loss(&found, &all, first, mean, label);
 	for (int k = 0; k <= CLASSES + 1; k++)
 		for (int sign = -1; sign <= 1; sign += 2)
 		{
@@ -314,12 +307,10 @@ check_separable(gp_env *env, double factor)
 	double		lone[CLASSES];
 	double		doubt = 0.0;
 	gp_problem	problem;
-	gp_targets	targets;
-	gp_calibrator found;
 
 	make_separable(factor, mean, label);
-	targets = make_targets(env, &problem, FEW, label);
-	found = fit(env, &problem, &targets, mean);
+	gp_targets	targets = make_targets(env, &problem, FEW, label);
+	gp_calibrator found = fit(env, &problem, &targets, mean);
 	for (int i = 0; i < FEW; i++)
 	{
 		gp_probabilities(&found, CLASSES, mean + i * CLASSES, variance[i], p);
@@ -347,13 +338,11 @@ check_extremes(gp_env *env)
 	double		p[CLASSES];
 	double		sum = 0.0;
 	gp_problem	problem;
-	gp_targets	targets;
-	gp_calibrator found;
 
 	for (int i = 0; i < LABELS; i++)
 		label[i] = i % CLASSES;
-	targets = make_targets(env, &problem, LABELS, label);
-	found = fit(env, &problem, &targets, mean);
+	gp_targets	targets = make_targets(env, &problem, LABELS, label);
+	gp_calibrator found = fit(env, &problem, &targets, mean);
 	gp_probabilities(&found, CLASSES, mean, 0.0, p);
 	ok(fabs(p[0] - 1.0 / CLASSES) < 1e-9, "means that tell nothing give the shares");
 	for (int i = 0; i < LABELS; i++)

@@ -28,7 +28,6 @@ check_classes(gp_env *env)
 	bool		is_prior[LABELS] = {false};
 	gp_problem	problem = {.task = GP_TASK_CLASSES, .nlabelled = LABELS, .labelled = node, .label = label, .nclasses = CLASSES};
 	gp_posterior p = {.calibrator = {.delta = 0.5, .gamma = 2.0, .slope = 0.5, .variance = INFINITY}, .loo = {.n = LABELS, .mean = mean}, .is_prior = is_prior};
-	double	   *loss;
 	int64_t		n;
 	bool		right = true;
 
@@ -40,18 +39,17 @@ check_classes(gp_env *env)
 			mean[i * CLASSES + c] = 0.4 * (c == label[i]) + 0.3 * place(i * CLASSES + c);
 	}
 	is_prior[5] = true;
-	loss = gp_loo_losses(env, &problem, &p, &n);
+	double	   *loss = gp_loo_losses(env, &problem, &p, &n);
 	ok(n == LABELS - 1, "a label without another of its class does not count");
 	for (int i = 1; i < LABELS; i++)
 	{
 		const double *m = mean + i * CLASSES;
 		double		sum = 0.0;
-		double		expected;
 
 		for (int c = 0; c < CLASSES; c++)
 			sum += exp(2.0 * (asinh(m[c]) + m[c] / 4.0));
-		expected = i == 5 ? -log(20.0 / LABELS) :
-			log(sum) - 2.0 * (asinh(m[label[i]]) + m[label[i]] / 4.0);
+		double		expected = i == 5 ? -log(20.0 / LABELS) :
+						log(sum) - 2.0 * (asinh(m[label[i]]) + m[label[i]] / 4.0);
 
 		right = right && fabs(loss[i - 1] - expected) < 1e-12;
 	}
@@ -71,7 +69,6 @@ check_values(gp_env *env)
 	gp_posterior p = {.loo = {.n = LABELS, .mean = mean}};
 	double		level = 0.0;
 	double		squares = 0.0;
-	double	   *loss;
 	int64_t		n;
 	bool		right = true;
 
@@ -83,7 +80,7 @@ check_values(gp_env *env)
 	}
 	for (int i = 0; i < LABELS; i++)
 		squares += (target[i] - level) * (target[i] - level) / LABELS;
-	loss = gp_loo_losses(env, &problem, &p, &n);
+	double	   *loss = gp_loo_losses(env, &problem, &p, &n);
 	for (int i = 0; i < LABELS; i++)
 		right = right && fabs(loss[i] - (target[i] - mean[i]) * (target[i] - mean[i]) / squares) < 1e-9;
 	ok(n == LABELS && right, "values lose by their squared error, in any unit");

@@ -68,7 +68,6 @@ check_golden(gp_env *env, gp_type type)
 	double		unit[15] = {[0] = 1.0, [4] = 1.0, [8] = 1.0};
 	double		r[10];
 	gp_matrix	host = gp_matrix_wrap(r, 10, 1, GP_DOUBLE);
-	double		ll;
 
 	f[0]->weights.map = &map;
 	f[1]->weights.carries = true;
@@ -102,7 +101,7 @@ check_golden(gp_env *env, gp_type type)
 	dev->download(dev, host, gp_network_value(&c));
 	close_to(r[0], 6.7182703689903, tolerance, type == GP_DOUBLE ? "r of a pair, double" : "r of a pair, float");
 	close_to(r[1], 4.653443055407813, tolerance, "and of another");
-	ll = gp_logistic(env, 10, linked, 1.0, r);
+	double		ll = gp_logistic(env, 10, linked, 1.0, r);
 	close_to(ll, -17.233985915528084, tolerance, "the log likelihood");
 	close_to(gp_weights_divergence(&t, &f[0]->weights) + gp_weights_divergence(&t, &f[1]->weights), 29.214782662755173, tolerance,
 			 "the divergence");
@@ -219,7 +218,6 @@ static uint64_t
 some_steps(gp_device *dev, gp_type type)
 {
 	small		s;
-	uint64_t	hash;
 
 	small_open(dev->env, dev, type, 1333, 33, 3, &s);
 	for (s.t.step = 0; s.t.step < 6; s.t.step++)
@@ -227,7 +225,7 @@ some_steps(gp_device *dev, gp_type type)
 		small_loss(&s);
 		gp_trainer_step(&s.t, 0, 0.01);
 	}
-	hash = hash_parameters(&s.t);
+	uint64_t	hash = hash_parameters(&s.t);
 	dev->destroy(dev, &s.network.input);
 	dev->destroy(dev, &s.o[0]);
 	dev->destroy(dev, &s.o[1]);

@@ -18,10 +18,9 @@ likelihood(gp_trainer *t, gp_network *c, const int32_t *label, double weight)
 	gp_matrix	value = gp_network_value(c);
 	double		host[4000];
 	gp_matrix	wrapped = gp_matrix_wrap(host, value.rows, value.cols, GP_DOUBLE);
-	double		sum;
 
 	t->dev->download(t->dev, wrapped, value);
-	sum = gp_softmax(t->env, value.rows, (int32_t) value.cols, label, weight, host);
+	double		sum = gp_softmax(t->env, value.rows, (int32_t) value.cols, label, weight, host);
 	t->dev->upload(t->dev, gp_network_gradient(c), wrapped);
 	return sum;
 }
@@ -42,10 +41,7 @@ check_golden(gp_env *env, gp_type type)
 	gp_matrix	go = dev->create(dev, 16, 4, type);
 	gp_network	c = {.n = 0};
 	gp_operation *b[7];
-	gp_cosines *f;
-	gp_weights *w;
 	double		value[2];
-	double		ll;
 
 	b[0] = gp_network_add(&t, &c, &gp_operation_linear);
 	b[1] = gp_network_add(&t, &c, &gp_operation_propagate);
@@ -61,8 +57,8 @@ check_golden(gp_env *env, gp_type type)
 	b[6]->width = 2;
 	b[0]->groups = b[3]->groups = b[6]->groups = 1;
 	b[1]->propagate = b[4]->propagate = (gp_propagate) {op, transposed};
-	f = &b[6]->cosines;
-	w = &b[6]->weights;
+	gp_cosines *f = &b[6]->cosines;
+	gp_weights *w = &b[6]->weights;
 	f->count = 16;
 	w->sampled = true;
 	f->frequency = &o;
@@ -84,7 +80,7 @@ check_golden(gp_env *env, gp_type type)
 	dev->download(dev, gp_matrix_wrap(value, 1, 2, GP_DOUBLE), gp_matrix_rows(gp_network_value(&c), 0, 1));
 	close_to(value[0], 0.9003630736846421, tolerance, type == GP_DOUBLE ? "F of the first node, double" : "F of the first node, float");
 	close_to(value[1], -0.1144767603117179, tolerance, "and its other class");
-	ll = likelihood(&t, &c, labels, 1.0);
+	double		ll = likelihood(&t, &c, labels, 1.0);
 	close_to(ll, -2.730964719630628, tolerance, "the log likelihood");
 	close_to(gp_weights_divergence(&t, w), 19.27880168223796, tolerance, "the divergence");
 	gp_network_backward(&t, &c);
@@ -119,8 +115,6 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	gp_graph   *graph = random_hub_graph(env, &state, n, n, 1, 9, false);
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_ROW, type);
 	gp_features *x = gp_features_identity(env, n, type);
-	gp_operation *b;
-	gp_matrix	points;
 
 	memset(s, 0, sizeof(*s));
 	s->t = gp_trainer_open(dev, type, 9);
@@ -134,7 +128,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 		x = gp_alloc_zero(env, 1, sizeof(*x));
 		*x = (gp_features) {n, width, NULL, dense, GP_DOUBLE};
 	}
-	b = gp_network_add(&s->t, &s->network, &gp_operation_linear);
+	gp_operation *b = gp_network_add(&s->t, &s->network, &gp_operation_linear);
 	b->linear.x = x;
 	b->linear.transposed = sparse ? gp_csr_transpose(env, x->csr) : NULL;
 	b->linear.dropout = 0.25;
@@ -166,7 +160,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	s->head->cosines.frequency = &s->spectrum.operation[3].value;
 	s->head->cosines.frequency_gradient = &s->spectrum.operation[3].gradient;
 	gp_network_open(&s->t, &s->network, n, x->dims);
-	points = dev->create(dev, 7, 1, type);
+	gp_matrix	points = dev->create(dev, 7, 1, type);
 	gp_fill_normal(&s->t, points, 5, 1.0);
 	s->spectrum.input = points;
 	gp_fill_uniform(&s->t, s->head->cosines.phase, 6, M_PI);
@@ -189,13 +183,12 @@ static double
 small_loss(void *training)
 {
 	small	   *s = training;
-	double		ll;
 
 	gp_trainer_clear(&s->t);
 	s->t.dev->fill(s->t.dev, gp_network_gradient(&s->spectrum), 0.0);
 	gp_network_forward(&s->t, &s->spectrum, s->spectrum.n);
 	gp_network_forward(&s->t, &s->network, s->network.n);
-	ll = likelihood(&s->t, &s->network, s->label, 0.7);
+	double		ll = likelihood(&s->t, &s->network, s->label, 0.7);
 	gp_network_backward(&s->t, &s->network);
 	s->head->class->prior(&s->t, s->head, 0.2);
 	gp_network_backward(&s->t, &s->spectrum);
@@ -222,7 +215,6 @@ static uint64_t
 steps_of(gp_device *dev, gp_type type, bool sparse)
 {
 	small		s;
-	uint64_t	hash;
 
 	small_open(dev->env, dev, type, sparse, false, 77, 33, &s);
 	s.t.clip = 0.5;
@@ -231,7 +223,7 @@ steps_of(gp_device *dev, gp_type type, bool sparse)
 		small_loss(&s);
 		gp_trainer_step(&s.t, (int) (s.t.step % 2), 0.01);
 	}
-	hash = hash_parameters(&s.t);
+	uint64_t	hash = hash_parameters(&s.t);
 	dev->destroy(dev, &s.spectrum.input);
 	gp_trainer_close(&s.t);
 	return hash;

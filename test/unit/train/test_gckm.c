@@ -24,8 +24,6 @@ check_equation(gp_env *env, int n, int classes, int every, double lambda1, doubl
 	gp_points	points = all_points(env, n);
 	uint64_t	state = 7;
 	double		worst_loo = 0.0;
-	double	   *k;
-	gp_matrix	q;
 	char		name[200];
 
 	for (int i = 0; i < 3 * n; i++)
@@ -35,8 +33,8 @@ check_equation(gp_env *env, int n, int classes, int every, double lambda1, doubl
 		labelled[m.nlabelled] = i;
 		label[m.nlabelled++] = draw_below(&state, classes);
 	}
-	k = plain_rbf(env, n, 3, x, 0.1);
-	q = on_device(dev, n, n, k);
+	double	   *k = plain_rbf(env, n, 3, x, 0.1);
+	gp_matrix	q = on_device(dev, n, n, k);
 	gp_points_factor(dev, q, &points);
 	gp_rkm_solve(dev, &m, q, e, loo, bias);
 	equation(&m, n, k, -1, want, NULL, want_bias);
@@ -70,17 +68,15 @@ check_golden(gp_env *env)
 	double		loo[8];
 	double		bias[2];
 	double		d = 0.0;
-	double	   *k;
 	gp_matrix	products = dev->create(dev, N, N, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, N, 1, GP_DOUBLE);
-	gp_matrix	x;
 
 	orthogonal(1, 4, h1);
 	orthogonal(2, 3, h);
 	close_to(h1[0], 0.07611814965150554, 1e-12, "golden: the first components");
 	close_to(h[0], 0.12098110560787846, 1e-12, "golden: the second components");
-	k = plain_rbf(env, N, 3, h, 0.1);
-	x = on_device(dev, N, 3, h);
+	double	   *k = plain_rbf(env, N, 3, h, 0.1);
+	gp_matrix	x = on_device(dev, N, 3, h);
 	gp_rows_products(dev, x, &points, products, norm);
 	gp_rbf(dev, products, norm, &points, 0.1);
 	gp_points_factor(dev, products, &points);
@@ -125,16 +121,14 @@ check_points(gp_env *env, int nodes, int nlabelled, int count, int want)
 {
 	int32_t    *labelled = gp_alloc_array(env, nlabelled, sizeof(int32_t));
 	bool	   *is_labelled = gp_alloc_zero(env, nodes, sizeof(bool));
-	gp_points	p;
-	gp_points	other;
 	int			taken = 0;
 	bool		ascend = true;
 	char		name[120];
 
 	for (int k = 0; k < nlabelled; k++)
 		is_labelled[labelled[k] = (int32_t) ((int64_t) k * nodes / nlabelled)] = true;
-	p = gp_points_choose(env, nodes, nlabelled, labelled, count, 1);
-	other = gp_points_choose(env, nodes, nlabelled, labelled, count, 2);
+	gp_points	p = gp_points_choose(env, nodes, nlabelled, labelled, count, 1);
+	gp_points	other = gp_points_choose(env, nodes, nlabelled, labelled, count, 2);
 	for (int k = 0; k < p.n; k++)
 	{
 		ascend = ascend && (k == 0 || p.node[k] > p.node[k - 1]) && p.node[k] < nodes;
@@ -215,21 +209,18 @@ check_components(gp_env *env)
 	double		x[N * 3];
 	double		h[N * 40];
 	gp_points	points = all_points(env, N);
-	double	   *k;
-	double	   *want;
-	gp_matrix	q;
 	gp_matrix	out = dev->create(dev, N, 40, GP_DOUBLE);
 	double		off = 0.0;
 	double		beyond = 0.0;
 
 	for (int i = 0; i < N * 3; i++)
 		x[i] = fill(i / 3, i % 3, 3, 1.0) + cos(0.3 * i * i);
-	k = plain_rbf(env, N, 3, x, 2.0);
-	q = on_device(dev, N, N, k);
+	double	   *k = plain_rbf(env, N, 3, x, 2.0);
+	gp_matrix	q = on_device(dev, N, N, k);
 	gp_points_factor(dev, q, &points);
 	gp_principal_components(dev, q, out);
 	dev->download(dev, gp_matrix_wrap(h, N, 40, GP_DOUBLE), out);
-	want = plain_components(env, N, 5, k);
+	double	   *want = plain_components(env, N, 5, k);
 	for (int j = 0; j < 5; j++)
 	{
 		double		dot = 0.0;

@@ -25,10 +25,9 @@ open_table(const char *set, const char *table)
 {
 	char		command[600];
 	char		head[200];
-	FILE	   *file;
 
 	snprintf(command, sizeof(command), "gzip -dc '%s/%s/%s.csv.gz'", folder, set, table);
-	file = popen(command, "r");
+	FILE	   *file = popen(command, "r");
 	if (file == NULL || fgets(head, sizeof(head), file) == NULL)
 	{
 		printf("Bail out! no %s of %s\n", table, set);
@@ -67,21 +66,18 @@ static dataset
 read_set(gp_env *env, const char *set)
 {
 	dataset		d = {0};
-	gp_edges   *edges;
-	gp_features_builder *b;
-	FILE	   *file;
 	int32_t		i;
 	int32_t		j;
 	double		value;
 
 	read_nodes(env, set, &d);
-	edges = gp_edges_create(env, d.nodes, false, false);
-	file = open_table(set, "edges");
+	gp_edges   *edges = gp_edges_create(env, d.nodes, false, false);
+	FILE	   *file = open_table(set, "edges");
 	while (fscanf(file, "%d,%d", &i, &j) == 2)
 		gp_edges_add(edges, 1, &i, &j, NULL);
 	pclose(file);
 	d.graph = gp_graph_build(edges);
-	b = gp_features_create(env, d.nodes, 0, GP_FLOAT);
+	gp_features_builder *b = gp_features_create(env, d.nodes, 0, GP_FLOAT);
 	file = open_table(set, "features");
 	while (fscanf(file, "%d,%d,%lf", &i, &j, &value) == 3)
 		gp_features_add_entries(b, 1, &i, &j, &value);
@@ -134,13 +130,12 @@ check_dense(gp_env *env, const dataset *d)
 	double	   *loo = gp_alloc_array(env, d->nodes * d->classes, sizeof(double));
 	gp_points	points = all_points(env, n);
 	gp_matrix	q = on_device(dev, n, n, k);
-	double		off;
 	char		name[100];
 
 	gp_points_factor(dev, q, &points);
 	gp_rkm_solve(dev, &m, q, e, loo, NULL);
 	equation(&m, n, k, -1, want, NULL, NULL);
-	off = worst(d->nodes * d->classes, e, want);
+	double		off = worst(d->nodes * d->classes, e, want);
 	snprintf(name, sizeof(name), "cora, every node a landmark: the dense solution to %.2g", off);
 	ok(off < 1e-9, name);
 	dev->close(dev);

@@ -38,20 +38,16 @@ check_chain(gp_env *env, bool sum, bool own)
 	gp_gckm		o = parse_gckm(env, "gckm(components=5, components2=3)");
 	gp_csr	   *op = gp_graph_normalise(env, p.graph, GP_NORM_SYM, GP_DOUBLE);
 	gp_rkm		m = {1.0, 0.07, 1.0, p.nlabelled, p.labelled, p.label, 2};
-	gp_posterior *out;
 	double		e[N * 2];
-	double	   *a;
-	double	   *h;
-	double	   *k;
 	char		name[100];
 
 	o.aggregate = sum ? GP_GCKM_SUM : GP_GCKM_SYM;
 	o.own = own;
 	for (int64_t t = 0; t < gp_csr_entries(op) && sum; t++)
 		((double *) op->value)[t] = 1.0;
-	a = plain_gather(env, op, 6, x);
-	k = plain_rbf(env, N, 6, a, 8.0 * plain_variance(N, 6, a));
-	h = plain_components(env, N, 5, k);
+	double	   *a = plain_gather(env, op, 6, x);
+	double	   *k = plain_rbf(env, N, 6, a, 8.0 * plain_variance(N, 6, a));
+	double	   *h = plain_components(env, N, 5, k);
 	a = plain_gather(env, op, 5, h);
 	k = plain_rbf(env, N, 5, a, 16.0 * plain_variance(N, 5, a));
 	h = plain_components(env, N, 3, k);
@@ -67,7 +63,7 @@ check_chain(gp_env *env, bool sum, bool own)
 			k[i * N + j] *= exp(-0.8 * sqrt(away) / sqrt(2.0 * plain_variance(N, 6, a)));
 		}
 	equation(&m, N, k, -1, e, NULL, NULL);
-	out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
 	for (int i = 0; i < N * 2; i += 2)
 	{
 		double		length = sqrt(0.5 + 0.25 * (e[i] * e[i] + e[i + 1] * e[i + 1]));
@@ -149,11 +145,10 @@ check_bits(gp_env *env, const char *text)
 	for (int t = 0; t < 4; t++)
 	{
 		gp_device  *dev = gp_device_cpu(env, threads[t]);
-		gp_posterior *out;
 
 		if (t == 3)
 			dev->row_block = 64;
-		out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
+		gp_posterior *out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
 		first = first ? first : out;
 		same = same && memcmp(out->mean, first->mean, 400 * 3 * sizeof(double)) == 0 &&
 			memcmp(out->loo.mean, first->loo.mean, 40 * 3 * sizeof(double)) == 0 &&
@@ -176,7 +171,6 @@ check_odd(gp_env *env, int n, int every, int classes, bool alike, const char *te
 	gp_features_builder *b = gp_features_create(env, n, 2, GP_FLOAT);
 	double		one[2] = {1.0, 1.0};
 	uint64_t	state = 2;
-	gp_posterior *out;
 	int32_t		r1;
 	int32_t		r2;
 	char		name[200];
@@ -196,7 +190,7 @@ check_odd(gp_env *env, int n, int every, int classes, bool alike, const char *te
 		gp_features_add_row(b, i, one);
 	if (alike)
 		p.features = gp_features_build(b, &r1, &r2);
-	out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
 	snprintf(name, sizeof(name), "%d nodes, %d labels, %d classes, %s features, %s: sound, jitter %g", n,
 			 (int) p.nlabelled, classes, alike ? "equal" : "no", text, out->jitter);
 	ok(sound(out) && out->nlandmarks <= o.landmarks, name);
@@ -213,7 +207,6 @@ check_outliers(gp_env *env)
 	gp_problem	p = karate_problem(env, NULL);
 	int32_t		labelled[20];
 	int32_t		label[20];
-	gp_posterior *out;
 	int32_t		r1;
 	int32_t		r2;
 	int			right = 0;
@@ -236,7 +229,7 @@ check_outliers(gp_env *env)
 		}
 	}
 	p.features = gp_features_build(b, &r1, &r2);
-	out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
 	for (int i = 0; i < 200; i++)
 		right += out->mean[i * 2 + i % 2] > out->mean[i * 2 + 1 - i % 2];
 	printf("# %d of 200 right, the outliers' scores are %g and %g\n", right, out->mean[60], out->mean[74]);
@@ -280,17 +273,14 @@ check_plan(gp_env *env, int n, int features, gp_type type, int every, const char
 	gp_problem	p = memory_problem(env, n, features, type, every);
 	gp_gckm		o = parse_gckm(env, text);
 	size_t		base = env->used;
-	gp_plan		plan;
-	gp_posterior *out;
-	double		ratio;
 	char		name[250];
 
 	env->peak = base;
-	plan = gp_method_plan(dev, &gp_method_gckm, &p, &o);
+	gp_plan		plan = gp_method_plan(dev, &gp_method_gckm, &p, &o);
 	ok(env->used == base, "a plan leaves nothing behind");
 	env->peak = base;
-	out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
-	ratio = plan.bytes / (double) env->peak;
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gckm, &p, &o);
+	double		ratio = plan.bytes / (double) env->peak;
 	snprintf(name, sizeof(name), "%d nodes, features of kind %d, %s, %d labels, %s: the plan is %.3f of the peak", n,
 			 features, type == GP_FLOAT ? "float" : "double", (int) p.nlabelled, text, ratio);
 	ok(ratio >= 1.0 && ratio <= 1.1 && out->plan.bytes == plan.bytes, name);

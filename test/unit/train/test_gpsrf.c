@@ -109,10 +109,9 @@ check_bits(gp_env *env, bool sparse)
 	for (int k = 0; k < 4; k++)
 	{
 		gp_device  *dev = gp_device_cpu(env, threads[k]);
-		gp_posterior *out;
 
 		dev->row_block = k == 3 ? 64 : 1024;
-		out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
+		gp_posterior *out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 		first = first ? first : out;
 		same = same && memcmp(out->mean, first->mean, 400 * sizeof(double)) == 0 &&
 			memcmp(out->variance, first->variance, 200 * sizeof(double)) == 0 &&
@@ -148,7 +147,6 @@ check_plan(int n, bool sparse, bool crowd, const char *text)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, n, sparse, GP_FLOAT);
 	gp_gpsrf	o = parse_gpsrf(env, text);
-	double		ratio;
 	char		name[160];
 
 	if (crowd)
@@ -156,7 +154,7 @@ check_plan(int n, bool sparse, bool crowd, const char *text)
 	gp_plan		plan = gp_method_plan(dev, &gp_method_gpsrf, &p, &o);
 	env->peak = env->used;
 	gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
-	ratio = plan.bytes / (double) env->peak;
+	double		ratio = plan.bytes / (double) env->peak;
 	snprintf(name, sizeof(name), "%d nodes, %s: planned over taken %.3f", n, text, ratio);
 	ok(ratio >= 1.0 && ratio <= 1.1, name);
 	env->limit = (size_t) (0.7 * plan.bytes);
@@ -171,10 +169,9 @@ check_refused(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 30, false, GP_FLOAT);
 	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=10, units=3, hidden=4, steps=2)");
-	gp_posterior *out;
 
 	p.nlabelled = 1;
-	out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ok(out->mean[0] > 0.0, "one label is enough");
 	p.nlabelled = 0;
 	expect_error(env, GP_ERR_DATA, gp_method_fit(dev, &gp_method_gpsrf, &p, &o));
@@ -194,7 +191,6 @@ check_values(gp_env *env, gp_type type)
 	double		error = 0.0;
 	double		square = 0.0;
 	double		least = INFINITY;
-	gp_posterior *out;
 	char		name[120];
 
 	p.task = GP_TASK_VALUES;
@@ -203,7 +199,7 @@ check_values(gp_env *env, gp_type type)
 	p.target = target;
 	for (int64_t k = 0; k < p.nlabelled; k++)
 		target[k] = 1000.0 + 50.0 * (labelled[k] % 2) + 2.0 * cos((double) k);
-	out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	for (int i = 0; i < 90; i++)
 	{
 		error += pow(out->mean[i] - 1000.0 - 50.0 * (i % 2), 2.0) / 90.0;

@@ -192,9 +192,6 @@ check_plain(gp_env *env)
 	enum {NODES = 9, WIDTH = 3, PAIRS = 12};
 	gp_device  *dev = gp_device_cpu(env, 2);
 	small		s;
-	gp_operation *f;
-	double	   *x;
-	double	   *y;
 	double	   *part[6];
 	double		k[POINTS * POINTS];
 	double		c[SPAN * SPAN];
@@ -203,9 +200,9 @@ check_plain(gp_env *env)
 	small_open(env, dev, NODES, WIDTH, WIDTH, 1, PAIRS, &s);
 	dev->fill(dev, s.network.operation[1].mix.logit.value, -1e4);
 	small_loss(&s);
-	x = read_matrix(&s.t, s.network.input);
-	y = read_matrix(&s.t, s.network.operation[0].value);
-	f = &s.network.operation[0];
+	double	   *x = read_matrix(&s.t, s.network.input);
+	double	   *y = read_matrix(&s.t, s.network.operation[0].value);
+	gp_operation *f = &s.network.operation[0];
 	for (int j = 0; j < 6; j++)
 		part[j] = read_matrix(&s.t, ((gp_matrix[]) {f->inducing.point.value, f->weights.log_length.value, f->weights.log_a.value, f->weights.mean.value,
 			f->weights.log_s.value, f->weights.noise})[j]);
@@ -283,7 +280,6 @@ static uint64_t
 some_steps(gp_device *dev, gp_type type)
 {
 	small		s;
-	uint64_t	hash;
 
 	small_open(dev->env, dev, 1333, 7, 33, 2, 1300, &s);
 	for (s.t.step = 0; s.t.step < 4; s.t.step++)
@@ -291,7 +287,7 @@ some_steps(gp_device *dev, gp_type type)
 		small_loss(&s);
 		gp_trainer_step(&s.t, 0, 0.01);
 	}
-	hash = hash_parameters(&s.t);
+	uint64_t	hash = hash_parameters(&s.t);
 	small_close(&s);
 	return hash;
 }

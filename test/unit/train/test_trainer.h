@@ -44,12 +44,11 @@ pairs_likelihood(gp_trainer *t, gp_network *network, const bool *linked)
 	gp_matrix	value = gp_network_value(network);
 	double	   *r = gp_alloc_array(t->env, value.rows, sizeof(double));
 	gp_matrix	host = gp_matrix_wrap(r, value.rows, 1, GP_DOUBLE);
-	double		ll;
 
 	gp_trainer_clear(t);
 	gp_network_forward(t, network, network->n);
 	t->dev->download(t->dev, host, value);
-	ll = gp_logistic(t->env, value.rows, linked, 0.7, r);
+	double		ll = gp_logistic(t->env, value.rows, linked, 0.7, r);
 	t->dev->upload(t->dev, gp_network_gradient(network), host);
 	gp_network_backward(t, network);
 	gp_free(t->env, r);
@@ -81,13 +80,11 @@ check_derivatives(gp_trainer *t, training_loss loss, void *training, const char 
 		{
 			double	   *at = (double *) m.data + k / m.cols * m.ld + k % m.cols;
 			double		was = *at;
-			double		up;
-			double		down;
 
 			*at = was + h;
-			up = loss(training);
+			double		up = loss(training);
 			*at = was - h;
-			down = loss(training);
+			double		down = loss(training);
 			*at = was;
 			worst = fmax(worst, fabs((up - down) / (2.0 * h) - gradient[k]));
 			largest = fmax(largest, fabs(gradient[k]));
@@ -145,10 +142,9 @@ check_bits(gp_env *env, gp_type type, training_steps steps)
 	for (int k = 0; k < 5; k++)
 	{
 		gp_device  *dev = gp_device_cpu(env, threads[k]);
-		uint64_t	hash;
 
 		dev->row_block = k == 4 ? 64 : 1024;
-		hash = steps(dev, type);
+		uint64_t	hash = steps(dev, type);
 		if (k == 0)
 			first = hash;
 		else

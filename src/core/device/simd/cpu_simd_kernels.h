@@ -348,12 +348,11 @@ static inline ATTR V
 FN(relu_vector) (V k, V inverse, V roots, V inverses, V factor, V shift)
 {
 	V			c = (k * inverse) * inverses;
-	V			y;
 	const int	last = sizeof(FN(arccos)) / sizeof(T) - 1;
 	V			p = SET1(FN(arccos)[last]);
 
 	c = MIN(SET1(1), MAX(SET1(-1), c));
-	y = SET1(1) - MAX(-c, c);
+	V			y = SET1(1) - MAX(-c, c);
 	UNROLL
 	for (int i = last - 1; i >= 0; i--)
 		p = FMA(p, y, SET1(FN(arccos)[i]));
@@ -401,11 +400,10 @@ FN(exp_vector) (V x)
 	VI			normal = ~(x < low);
 	V			sum = MIN(SET1(single ? 88.0 : 709.0), MAX(low, x));
 	V			p = SET1(inverse[first]);
-	V			n;
 	V			r = sum;
 
 	sum = r * SET1(1.4426950408889634) + round;
-	n = sum - round;
+	V			n = sum - round;
 	r = FMA(n, SET1(single ? -0.693359375 : -6.93147180369123816490e-01), r);
 	r = FMA(n, SET1(single ? 2.12194440e-4 : -1.90821492927058770002e-10), r);
 	UNROLL
@@ -499,15 +497,13 @@ FN(wave_vector) (V x, bool sine)
 	V			half = (n * SET1(0.5) + round) - round;
 	V			odd = n - half - half;
 	V			r = FMA(n, SET1(single ? -3.140625 : -3.14159250259399414062), x);
-	V			square;
-	V			p;
 	int			k = single ? 7 : 11;
 
 	r = FMA(n, SET1(single ? -9.67502593994140625e-4 : -1.509957883172319270672e-7), r);
 	r = FMA(n, SET1(single ? -1.509957990978376432e-7 : -1.07806057163162381058e-14), r);
 	r = MAX(SET1(-2.0), MIN(SET1(2.0), r));
-	square = r * r;
-	p = SET1(inverse[sine][k]);
+	V			square = r * r;
+	V			p = SET1(inverse[sine][k]);
 	while (k-- > 0)
 		p = FMA(p, square, SET1(inverse[sine][k]));
 	if (sine)

@@ -78,14 +78,12 @@ gp_link_rules *
 gp_link_rules_learn(gp_env *env, const gp_graph *graph, const int64_t *count)
 {
 	gp_link_topology topology = gp_link_topology_read(count);
-	gp_link_rules *r;
-	gp_csr	   *a;
 
 	/* Links from many nodes to others that have none have two sides, too. */
 	if (!topology.two_sided && !(topology.starts && topology.ends))
 		return NULL;
-	r = gp_alloc_zero(env, 1, sizeof(gp_link_rules));
-	a = gp_graph_symmetric(env, graph);
+	gp_link_rules *r = gp_alloc_zero(env, 1, sizeof(gp_link_rules));
+	gp_csr	   *a = gp_graph_symmetric(env, graph);
 	*r = gp_link_rules_open(env, graph, a, topology);
 	if (topology.two_sided)
 		order_by_sides(env, r, a);

@@ -43,7 +43,6 @@ static const gnngp_model *
 open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	const gnngp_model *model;
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only(command);
@@ -51,7 +50,7 @@ open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
 	*grantee = NameStr(*PG_GETARG_NAME(1));
 	if (pg_strcasecmp(*grantee, "public") == 0 && !OidIsValid(get_role_oid(*grantee, true)))
 		*grantee = "public";
-	model = gnngp_own_model(name);
+	const gnngp_model *model = gnngp_own_model(name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	return model;

@@ -194,10 +194,8 @@ GNNGP_FUNCTION(gnngp_create_tables_graph)
 /* gp_alter_graph(graph, tables, times, keys, exclude); what is NULL stays. */
 GNNGP_FUNCTION(gnngp_alter_tables_graph)
 {
-	gnngp_graph_def *def;
-
 	gnngp_prevent_read_only("gp_alter_graph");
-	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
+	gnngp_graph_def *def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_tables(def);
 	know_notices(def);
 	read_arguments(fcinfo, def);
@@ -241,19 +239,15 @@ set_table(gnngp_task_def *task, Oid oid, const char *argument)
 static char *
 interval_argument(FunctionCallInfo fcinfo, int argno, const char *name, bool zero_allowed)
 {
-	const Interval *i;
-	bool		zero;
-	char	   *text;
-
 	if (PG_ARGISNULL(argno))
 		return NULL;
-	i = PG_GETARG_INTERVAL_P(argno);
+	const Interval *i = PG_GETARG_INTERVAL_P(argno);
 	/* Of months less days no sum says whether it leads forward. */
-	zero = i->month == 0 && i->day == 0 && i->time == 0;
+	bool		zero = i->month == 0 && i->day == 0 && i->time == 0;
 	if (i->month < 0 || i->day < 0 || i->time < 0 || (zero && !zero_allowed))
 		gnngp_raise(INVALID_PARAMETER_VALUE, psprintf("Write %s => '30 days'.", name),
 					"%s must be positive in all of its parts", name);
-	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
+	char	   *text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 	if (!zero && gnngp_interval_length(text) < USECS_PER_MINUTE)
 		gnngp_notice(psprintf("Write %s => '30 days' for days.", name),
 					 "%s is %s, less than a minute", name, text);
@@ -278,7 +272,6 @@ static const char *
 read_question(FunctionCallInfo fcinfo, int first, gnngp_graph_def *def)
 {
 	gnngp_task_def *task = &def->task;
-	const char *lacking;
 
 	/* Expressions that stay are looked up as before, by the path that they were written under. */
 	if (!PG_ARGISNULL(first) || !PG_ARGISNULL(first + 3))
@@ -300,7 +293,7 @@ read_question(FunctionCallInfo fcinfo, int first, gnngp_graph_def *def)
 		task->rows = PG_GETARG_INT64(first + 5);
 	if (task->rows < 1)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "rows must be at least 1");
-	lacking = gnngp_check_expressions(def);
+	const char *lacking = gnngp_check_expressions(def);
 	check_task(def);
 	return lacking;
 }
@@ -333,7 +326,6 @@ refuse_no_horizon(const gnngp_graph_def *task, const char *target)
 GNNGP_FUNCTION(gnngp_create_expression_task)
 {
 	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_EXPRESSION, "expression");
-	const char *lacking;
 
 	gnngp_require_argument(fcinfo, 2, "entity");
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
@@ -341,7 +333,7 @@ GNNGP_FUNCTION(gnngp_create_expression_task)
 	if (PG_ARGISNULL(4))
 		refuse_no_horizon(&task, gnngp_text_argument(fcinfo, 3, "target"));
 	gnngp_require_argument(fcinfo, 8, "rows");
-	lacking = read_question(fcinfo, 3, &task);
+	const char *lacking = read_question(fcinfo, 3, &task);
 	gnngp_graph_insert(&task);
 	gnngp_tell_target_lacks(&task, lacking);
 	PG_RETURN_VOID();
@@ -351,7 +343,6 @@ GNNGP_FUNCTION(gnngp_create_expression_task)
 GNNGP_FUNCTION(gnngp_alter_task)
 {
 	gnngp_graph_def *task;
-	const char *lacking;
 
 	gnngp_prevent_read_only("gp_alter_task");
 	task = gnngp_graph_to_change(gnngp_text_argument(fcinfo, 0, "task"));
@@ -359,7 +350,7 @@ GNNGP_FUNCTION(gnngp_alter_task)
 		gnngp_raise(WRONG_OBJECT_TYPE,
 					"gp_alter_graph changes a graph. A task on a column or on a table of labels follows renamed columns; to change it, drop it with gp_drop_graph and create it again.",
 					"\"%s\" is not a task with a target expression", task->name);
-	lacking = read_question(fcinfo, 1, task);
+	const char *lacking = read_question(fcinfo, 1, task);
 	gnngp_graph_update(task);
 	gnngp_tell_target_lacks(task, lacking);
 	PG_RETURN_VOID();
@@ -555,13 +546,12 @@ GNNGP_FUNCTION(gnngp_task_rows_sql)
 	Oid			type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
 	gnngp_column id;
 	gnngp_id_type ids;
-	const gnngp_task_row *row;
 	int64		n;
 
 	if (!task->task.form)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Make a task on it with gp_create_task.",
 					"\"%s\" is a graph, not a task", task->name);
-	row = gnngp_read_task_rows(env, task, &id, &n);
+	const gnngp_task_row *row = gnngp_read_task_rows(env, task, &id, &n);
 	model.integer_ids = gnngp_is_integer_type(id.base);
 	model.id_type = gnngp_type_name(id.type);
 	if (type == TEXTOID)

@@ -101,7 +101,6 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
 	gnngp_live_rows *rows = gnngp_live_rows_open(c->env, c->graph, c->live->task, c->nodes.id,
 												 &c->nodes.n, as_of);
-	gp_facts_labels labels;
 
 	if (c->live->task->transform.metapaths)
 	{
@@ -109,7 +108,7 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 		gnngp_task_ask_rows(c, &q, gnngp_task_sums(c, c->terms->sum, c->terms->rows));
 		return q;
 	}
-	labels = fit_labels(c);
+	gp_facts_labels labels = fit_labels(c);
 	gnngp_task_ask_rows(c, &q, gnngp_live_rows_read(rows, &labels, &c->live->ids));
 	return q;
 }

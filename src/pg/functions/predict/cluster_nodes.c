@@ -62,7 +62,6 @@ GNNGP_FUNCTION(gnngp_cluster)
 	int			guc_level = gnngp_output_level();
 	cluster_call call;
 	gnngp_id_type type;
-	gnngp_given_ids given;
 
 	memset(&call, 0, sizeof(call));
 	call.graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
@@ -90,7 +89,7 @@ GNNGP_FUNCTION(gnngp_cluster)
 	call.ids.name = call.graph->name;
 	call.ids.id_type = call.data->ids.type_name;
 	call.ids.integer_ids = call.data->ids.integer;
-	given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, second ? 1 : 4);
+	gnngp_given_ids given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, second ? 1 : 4);
 	gnngp_given_ids_sort(&given);
 	gnngp_compute(call.env, 0, compute_clusters, &call);
 	for (int64 i = 0; i < call.clustering->nodes; i++)

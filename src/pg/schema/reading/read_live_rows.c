@@ -52,12 +52,10 @@ refuse_hidden(const gnngp_graph_def *task, const List *hidden)
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_schema *s, const gnngp_task_state *state)
 {
-	const List *hidden;
-
 	if (gnngp_schema_shape(s, false) == state->transform.shape[0] ||
 		gnngp_schema_shape(s, true) == state->transform.shape[1])
 		return;
-	hidden = gnngp_schema_hidden(s);
+	const List *hidden = gnngp_schema_hidden(s);
 	if (hidden != NIL)
 		refuse_hidden(task, hidden);
 	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,

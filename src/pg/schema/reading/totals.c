@@ -332,7 +332,6 @@ look(void *arg)
 	comparison *c = arg;
 	const gnngp_schema_table *t = &c->s->table[c->s->relation[c->relation].parent];
 	gnngp_join *j = open_look(c, false);
-	bool	   *found;
 
 	if (j == NULL)
 		return;
@@ -344,7 +343,7 @@ look(void *arg)
 	for (int k = 0; k < c->row->ncells + c->ntotals; k++)
 		c->former[k] = NAN;
 	gnngp_join_run(j, c->s->env, compare_row, c, GP_PHASE_FEATURES, 0);
-	found = palloc(sizeof(bool) * Max(c->row->ncells, 1));
+	bool	   *found = palloc(sizeof(bool) * Max(c->row->ncells, 1));
 	for (int i = 0; i < c->row->ncells; i++)
 	{
 		/* What is not compared is not looked at. */
