@@ -260,7 +260,7 @@ write_inducing(gp_dgp_training *d, gp_link_model *model)
 		for (int64_t k = 0; k < 2 * m; k++)
 			model->inducing.pair[k] = d->inducing[k % 2 * m + k / 2];
 	}
-	gp_inducing_ready(&d->t, d->pairs);
+	gp_inducing_pairs_ready(&d->t, d->pairs);
 	dev->gemm(dev, true, false, 1.0, f->root_inverse, w->mean.value, 0.0, alpha);
 	dev->download(dev, gp_matrix_wrap(model->alpha, m, 1, GP_DOUBLE), alpha);
 	double	   *s = gp_download(dev, w->log_s.value);

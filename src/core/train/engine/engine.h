@@ -208,7 +208,8 @@ typedef struct gp_inducing
 	double		amplitude;		/* a^2 */
 	gp_matrix	scaled;			/* count x width: Z / len */
 	gp_matrix	root_inverse;	/* span x span: L^-1 */
-	struct gp_inducing_buffers *buffers;	/* inducing.c */
+	struct gp_inducing_buffers *buffers;	/* inducing.h */
+	struct gp_pair_buffers *pair_buffers;	/* inducing_pairs.c */
 } gp_inducing;
 
 struct gp_operation
@@ -402,7 +403,7 @@ extern void gp_pairs_set(gp_trainer *t, gp_operation *op, int64_t n);
 extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
 extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
 
-/* ---- inducing.c ---- */
+/* ---- inducing_layer.c, inducing_pairs.c ---- */
 
 /*
  * A Gaussian process of rows, or of pairs of them, by inducing points, of a training in double; the
@@ -411,7 +412,7 @@ extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
 extern const gp_operation_class gp_operation_inducing;
 extern const gp_operation_class gp_operation_inducing_pairs;
 
-/* Brings amplitude, inverse, scaled and root_inverse up to the operation's parameters. */
-extern void gp_inducing_ready(gp_trainer *t, gp_operation *op);
+/* Brings amplitude, inverse, scaled and root_inverse of pairs up to the operation's parameters. */
+extern void gp_inducing_pairs_ready(gp_trainer *t, gp_operation *op);
 
 #endif							/* GP_ENGINE_H */
