@@ -425,7 +425,7 @@ gp_metapath_cross(gp_env *env, const gp_metapath *t, const gp_features *own,
 	.keeps_terms = keeps_terms};
 
 	if (terms == NULL || terms->cols != UNITS || first == NULL)
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+		gp_raise(env, GP_ERR_DAMAGED, "Fit the model again.",
 				 "the live state is not of rows without time");
 	s.terms = (int) terms->rows;
 	s.unit = terms->dense;
@@ -437,7 +437,7 @@ gp_metapath_cross(gp_env *env, const gp_metapath *t, const gp_features *own,
 		const gp_piece *p = gp_state_find(state, GP_PIECE_METAPATH, k, KEPT_ROWS);
 
 		if (p == NULL || p->rows != first->rows || (s.unit[k * UNITS] < 0 && p->cols != own->dims))
-			gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+			gp_raise(env, GP_ERR_DAMAGED, "Fit the model again.",
 					 "the live state does not fit its terms");
 	}
 	add_terms(&s, t, own);

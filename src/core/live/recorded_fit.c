@@ -4,18 +4,6 @@
 #include "live.h"
 #include "regression/solution.h"
 
-bool
-gp_live_read(const gp_live_state *state, gp_live_scalars *scalars)
-{
-	const gp_piece *piece = gp_state_find(state, GP_PIECE_FIGURES, 0, 0);
-
-	if (piece == NULL || piece->rows != (int64_t) (sizeof(*scalars) / sizeof(double)) ||
-		piece->dense == NULL)
-		return false;
-	memcpy(scalars, piece->dense, sizeof(*scalars));
-	return true;
-}
-
 /* True for a dense piece of real numbers of this shape; rows or cols below 0: any. */
 static bool
 is_dense(const gp_piece *piece, int64_t rows, int64_t cols, bool wide)
@@ -23,6 +11,17 @@ is_dense(const gp_piece *piece, int64_t rows, int64_t cols, bool wide)
 	return piece && piece->dense && !piece->ints && (rows < 0 || piece->rows == rows) &&
 		(cols < 0 || piece->cols == cols) &&
 		(!wide || piece->type == GP_DOUBLE);
+}
+
+bool
+gp_live_read(const gp_live_state *state, gp_live_scalars *scalars)
+{
+	const gp_piece *piece = gp_state_find(state, GP_PIECE_FIGURES, 0, 0);
+
+	if (!is_dense(piece, (int64_t) (sizeof(*scalars) / sizeof(double)), 1, true))
+		return false;
+	memcpy(scalars, piece->dense, sizeof(*scalars));
+	return true;
 }
 
 /* True when a piece of the kernel has the form that evaluators take it in. */
@@ -34,7 +33,7 @@ kernel_piece_fits(const gp_piece *piece)
 		case GP_PIECE_UNIT:
 			return is_dense(piece, 1, 1, true);
 		case GP_PIECE_ROOT:
-			return is_dense(piece, -1, -1, true);
+			return is_dense(piece, -1, 1, true);
 		case GP_PIECE_ROWS:
 		case GP_PIECE_POWER:
 			return is_dense(piece, -1, -1, false);
@@ -44,7 +43,8 @@ kernel_piece_fits(const gp_piece *piece)
 		case GP_PIECE_TERMS:
 			return piece->part == 0 ? piece->csr != NULL : is_dense(piece, -1, -1, false);
 		case GP_PIECE_METAPATH:
-			return piece->part == 0 ? piece->csr != NULL : is_dense(piece, -1, -1, true);
+			return piece->part == 0 ? piece->csr != NULL :
+				is_dense(piece, -1, -1, true) && piece->cols > 0;
 		default:
 			return true;
 	}
@@ -64,6 +64,17 @@ targets_fit(const gp_piece *piece, int64_t labelled, int64_t columns, bool value
 		if (label[i] < 0 || label[i] >= columns)
 			return false;
 	return true;
+}
+
+/* True for what makes probabilities of the scores of classes. */
+static bool
+calibration_fits(const gp_live_state *state, int64_t columns)
+{
+	const gp_piece *bias = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 1);
+
+	return is_dense(gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 0), 5, 1, true) &&
+		is_dense(gp_state_find(state, GP_PIECE_SHARES, 0, 0), columns, 1, true) &&
+		(bias == NULL || is_dense(bias, columns, 1, true));
 }
 
 bool
@@ -93,6 +104,7 @@ gp_live_fits(const gp_live_state *state)
 		is_dense(gp_state_find(state, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
 		targets_fit(gp_state_find(state, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns,
 					f.values) &&
+		(f.values || calibration_fits(state, columns)) &&
 		(f.exact || rows == NULL || is_dense(rows, labelled->rows, rank, false)) &&
 		(spread == NULL || (is_dense(spread, -1, 2, true) && spread->rows <= GP_SPREAD_KNOTS)) &&
 		(power == NULL || power->cols == rank) &&

@@ -176,12 +176,6 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 									  gp_state_find(live->state, GP_PIECE_ANCHORS, 0, 0)->rows + 1 :
 									  live->task->transform.scale.kept))))
 		gnngp_arrays_damaged(model, "live");
-	if (model->classes == 0)
-		return;
-	(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 0, 5);
-	(void) gp_state_need(live->env, live->state, GP_PIECE_SHARES, 0, 0, columns);
-	if (gp_state_find(live->state, GP_PIECE_CALIBRATOR, 0, 1))
-		(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 1, columns);
 }
 
 /* Reads a live state, as the owner of the extension's tables. */

@@ -176,7 +176,7 @@ check_terms(gp_env *env)
 	worst = fmax(worst, fabs(((float *) rows->dense)[7] - ((float *) f->dense)[asked[1] * 4 + 3]));
 	ok(worst < 1e-5, "terms add up to the features of the fit");
 	x.dims = COLUMNS - 1;
-	expect_error(env, GP_ERR_DATA,
+	expect_error(env, GP_ERR_DAMAGED,
 				 gp_metapath_cross(env, make_typed(env, true), &x, state, asked, 2, true));
 	dev->close(dev);
 }

@@ -496,7 +496,8 @@ check_silent(gp_env *env, const char *kernel, gp_strategy strategy, gp_type type
 static void
 check_forms(gp_env *env, setup s)
 {
-	static const gp_piece_kind kinds[] = {GP_PIECE_WEIGHTS, GP_PIECE_POSTERIOR, GP_PIECE_TARGETS, GP_PIECE_LABELLED_ROWS};
+	static const gp_piece_kind kinds[] = {GP_PIECE_WEIGHTS, GP_PIECE_POSTERIOR, GP_PIECE_TARGETS, GP_PIECE_LABELLED_ROWS,
+	GP_PIECE_FIGURES, GP_PIECE_CALIBRATOR, GP_PIECE_SHARES, GP_PIECE_ROOT};
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
 	gp_live_state *state = gp_fit(dev, &p)->state;
@@ -513,7 +514,10 @@ check_forms(gp_env *env, setup s)
 		if (!known)
 			continue;
 		piece->rows--;
-		ok(!gp_live_fits(state), "a row less is noticed");
+		ok(piece->kind == GP_PIECE_ROOT || !gp_live_fits(state), "a row less is noticed");
+		*piece = was;
+		piece->cols = 0;
+		ok(!gp_live_fits(state), "rows without a number are noticed");
 		*piece = was;
 		piece->ints = !was.ints;
 		ok(!gp_live_fits(state), "numbers of another type are noticed");
