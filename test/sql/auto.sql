@@ -87,6 +87,10 @@ SELECT split_part(kernel::text, '(', 1) AS kernel, loo_score > 0.5 AS well, comp
 UPDATE person SET noise = id % 3;
 CALL gp_refresh('noise');
 SELECT kernel, compared(alternatives) FROM gp_models WHERE model = 'noise';
+-- A live model replaces no better one unasked, of a kernel that has no live state.
+SELECT try($$SELECT gp_fit('constant', live => true)$$);
+SELECT kernel FROM gp_models WHERE model = 'constant';
+SELECT kernel FROM gp_fit('constant', live => true, replace => true);
 SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph <> 'clubs' ORDER BY graph;
 
 -- Labels that leave-one-out finds, all of them, leave a doubt.

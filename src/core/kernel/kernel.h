@@ -241,6 +241,9 @@ extern int gp_program_hops(gp_env *env, const gp_program *program);
  * further as its power. */
 extern int *gp_step_hops(gp_env *env, const gp_program *program);
 
+/* What of a program reaches every node, so that it has no live state; NULL: nothing does. */
+extern const char *gp_program_global_part(const gp_program *program);
+
 /* Refuses a program whose rows cannot be evaluated by their neighbourhood. */
 extern void gp_program_check_live(gp_env *env, const gp_program *program);
 

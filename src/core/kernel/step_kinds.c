@@ -160,14 +160,22 @@ gp_program_hops(gp_env *env, const gp_program *program)
 	return most;
 }
 
+const char *
+gp_program_global_part(const gp_program *program)
+{
+	if (program->input.kind == GP_INPUT_LAPLACIAN)
+		return "a Laplacian input";
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
+			return "P(a)";
+	return NULL;
+}
+
 void
 gp_program_check_live(gp_env *env, const gp_program *program)
 {
-	const char *what = program->input.kind == GP_INPUT_LAPLACIAN ? "a Laplacian input" : NULL;
+	const char *what = gp_program_global_part(program);
 
-	for (int i = 0; i < program->nsteps && what == NULL; i++)
-		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
-			what = "P(a)";
 	if (what)
 		gp_raise(env, GP_ERR_UNSUPPORTED,
 				 "Fit without live, or by a kernel of neighbours such as gcn, sage or gin.",

@@ -71,14 +71,15 @@ lap_seconds(gnngp_fit_run *run)
 static void
 refuse_edge_features(const gnngp_graph_def *graph, const gnngp_fit_run *run)
 {
+	bool		live = run->settings.live;
 	const char *what = run->parts & GNNGP_PART_LINKS ? "links cannot be fitted" :
 		run->nodes == FIT_IN_TABLES ? "strategy sql cannot be used" :
-		run->settings.live ? "no live state can be kept" : NULL;
+		live ? "no live state can be kept" : NULL;
 
 	if (graph->edge_features.n > 0 && what)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
-					psprintf("Use a graph of the same tables without them: gp_alter_graph(%s, edge_features => '{}').",
-							 quote_literal_cstr(graph->name)),
+					live ? "Make another graph, whose nodes are a view with sums and counts of their edges as columns. A model that lacks what the edges say may be far worse." :
+					"Make another graph of the same tables without them.",
 					"%s on graph \"%s\", which has edge features", what, graph->name);
 }
 
@@ -341,6 +342,26 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 }
 
 /*
+ * 42710 where kernels that can answer live would be compared, and the best of them replace a model
+ * whose kernel cannot: that may be far better.
+ */
+static void
+refuse_worse_live(const gnngp_model *former, const gnngp_graph_def *graph)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+
+	if (former->kernel && gnngp_method_is_gp(former->settings.method) &&
+		gp_program_global_part(gnngp_compile_kernel(env, former->kernel)))
+		gnngp_raise(DUPLICATE_OBJECT,
+					psprintf("Fit a live one beside it: gp_fit(%s, %s, live => true). It may be worse. To replace the model pass replace => true.",
+							 quote_literal_cstr(graph->name),
+							 quote_literal_cstr(psprintf("%s live", former->name))),
+					"model \"%s\" has kernel \"%s\", which cannot answer live", former->name,
+					former->kernel);
+	gnngp_env_destroy(env);
+}
+
+/*
  * All of a function that fits one part, whose settings are given, of the model that its arguments
  * graph, model and replace name; returns its row.  22023 for a model with the name of a kernel that
  * was not asked for; 42710 for another graph's model that is not to be replaced.
@@ -355,16 +376,19 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 				  GNNGP_PART_NODES, replace_argno, &name) :
 		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS,
 				  replace_argno, &name);
+	const gnngp_model *former = settings ? gnngp_model_lookup(name, true) : NULL;
 	gnngp_model model;
 	Datum		row;
 
+	if (former && former->owner_role != graph->owner_role)
+		former = NULL;
+	if (former && settings->live && gnngp_kernel_is_auto(settings->kernel) &&
+		(PG_ARGISNULL(replace_argno) || !PG_GETARG_BOOL(replace_argno)))
+		refuse_worse_live(former, graph);
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	gnngp_fit_run *run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name,
 										NULL);
-	const gnngp_model *former = settings ? gnngp_model_lookup(name, true) : NULL;
-	if (former && former->owner_role != run->owner)
-		former = NULL;
 	if (former && !run->settings.live && former->live_bytes > 0)
 		gnngp_notice("To keep one, fit with live => true; gp_refresh keeps it, too.",
 					 "the live state of model \"%s\" is dropped: this fit has none", name);
