@@ -183,6 +183,19 @@ CREATE TABLE beside AS SELECT src, dst FROM (
 SELECT gp_create_graph('rings', 'ring', 'beside', target => 'known');
 SELECT split_part(kernel::text, '(', 1) AS kernel, (alternatives->'profile'->>'loo_score')::float8 > loo_score AS higher_score, compared(alternatives) FROM gp_fit('rings');
 SELECT round(value::numeric, 2) AS nll FROM gp_evaluate('rings') WHERE metric = 'nll';
+-- An array whose widest number tells all: standardised, it drowns among others.  Live answers take the form that was chosen.
+CREATE TABLE scored AS SELECT i AS id, CASE WHEN i % 3 > 0 THEN hashint4(i) % 10 > 0 END AS known,
+    ARRAY[hashint4(i) % 10] || ARRAY(SELECT hashint4(i * 31 + k) % 100 / 100.0 FROM generate_series(1, 20) AS k) AS f FROM generate_series(0, 299) AS i;
+CREATE TABLE saw AS SELECT i AS src, abs(hashint4(i + 1009 * k)) % 300 AS dst FROM generate_series(0, 299) AS i, generate_series(1, 2) AS k
+    WHERE i <> abs(hashint4(i + 1009 * k)) % 300;
+SELECT gp_create_graph('scored', 'scored', 'saw', target => 'known', features => '{f}'),
+       gp_create_graph('standard', 'scored', 'saw', target => 'known', features => '{f}', scale => 'standard') \g /dev/null
+SELECT kernel, compared(alternatives) FROM gp_fit('scored', live => true);
+SELECT kernel, compared(alternatives) FROM gp_fit('standard', live => true);
+SELECT max(abs(p.score - l.score)) < 1e-5 AS live_is_stored FROM gp_predict('scored') AS p JOIN gp_predict_live('scored', ARRAY(SELECT id FROM scored)) AS l USING (node);
+SELECT avg((p.class = (hashint4(p.node::integer) % 10 > 0)::text)::integer) FILTER (WHERE p.model = 'scored')
+     > avg((p.class = (hashint4(p.node::integer) % 10 > 0)::text)::integer) FILTER (WHERE p.model = 'standard') AS better
+FROM (SELECT 'scored' AS model, * FROM gp_predict('scored', unlabelled_only => true) UNION ALL SELECT 'standard', * FROM gp_predict('standard', unlabelled_only => true)) AS p;
 -- A kernel that the data overflow is skipped, and says why.
 CREATE TABLE vast AS SELECT i AS id, i % 2 AS class, array[1e38 * (1 + i % 3)]::real[] AS f FROM generate_series(1, 60) AS i;
 CREATE TABLE near AS SELECT i AS src, (i + k - 1) % 60 + 1 AS dst FROM generate_series(1, 60) AS i, generate_series(1, 2) AS k;

@@ -39,6 +39,9 @@ typedef struct gp_problem
 	const gp_graph *graph;
 	const gp_features *features;	/* NULL: structure only */
 	const double *moments;		/* by which the features were standardised, or NULL */
+	const gp_features *other;	/* the same, standardised where those are not, and the other way
+								 * round, where the labels may choose; or NULL */
+	const double *other_moments;	/* by which those were standardised, or NULL */
 	/*
 	 * by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or
 	 * NULL

@@ -355,6 +355,27 @@ choose_scale(const gnngp_feature_reading *s)
 	return scale;
 }
 
+/*
+ * Keeps the features in the form that they are not scaled to where the labels may choose: of a
+ * short array that auto scales, unless its rows have one length.
+ */
+static void
+keep_other_form(const gnngp_feature_reading *s, gp_scale scale)
+{
+	gnngp_data *data = s->r->data;
+	gp_env	   *env = s->r->env;
+
+	if (!s->r->both_forms || s->array_type == InvalidOid ||
+		strcmp(s->r->def->scale, "auto") != 0 || data->features->dims >= GNNGP_SHORT_ARRAY ||
+		gp_features_have_length(env, data->features))
+		return;
+	data->other = gp_features_unit(env, data->features, GP_FLOAT, GP_ROW_KEPT);
+	if (scale == GP_SCALE_STANDARD)
+		return;
+	data->other_moments = gp_features_moments(env, data->other);
+	data->other = gp_features_standardise(env, data->other, data->other_moments);
+}
+
 void
 gnngp_finish_features(gnngp_feature_reading *s, int32 *node)
 {
@@ -387,7 +408,9 @@ gnngp_finish_features(gnngp_feature_reading *s, int32 *node)
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	if (s->encoded)
 		data->features = gnngp_encode_features(s->r, data->features, s->column, s->type);
-	gnngp_scale_features(s->r, choose_scale(s));
+	gp_scale	scale = choose_scale(s);
+	keep_other_form(s, scale);
+	gnngp_scale_features(s->r, scale);
 	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);
 }

@@ -90,10 +90,13 @@ gnngp_owner_reading_close(gnngp_owner_reading *reading)
 }
 
 gnngp_data *
-gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *kind, bool need_target)
+gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *kind, bool need_target,
+		   bool both_forms)
 {
 	gnngp_owner_reading *reading = gnngp_owner_reading_open(env, graph);
 	gnngp_reader *r = &reading->r;
+
+	r->both_forms = both_forms;
 	gnngp_node_reading *nodes = gnngp_plan_nodes(r, kind, need_target);
 	gnngp_sparse_reading *sparse = gnngp_plan_sparse(r);
 	gnngp_edge_reading *edges = gnngp_plan_edges(r);

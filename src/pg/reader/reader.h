@@ -42,6 +42,9 @@ typedef struct gnngp_data
 	gp_graph   *graph;
 	gp_features *features;		/* NULL: structure only */
 	double	   *moments;		/* by which they were standardised, or NULL */
+	gp_features *other;			/* in the form that was not taken, where the labels
+								 * may choose; or NULL */
+	double	   *other_moments;	/* by which those were standardised, or NULL */
 	gp_encoding *encoding;		/* by which they were made of columns of any type, or NULL */
 	int32_t    *edge_numbers;	/* features by each column of the edges, last by their number */
 	gp_type		type;			/* of the features, and of all large matrices */
@@ -59,10 +62,11 @@ typedef struct gnngp_data
 
 /*
  * Reads nodes, features, edges and, when need_target, targets.  kind is auto,
- * classes or values.  Raises the input rules' errors (class 22 and 23).
+ * classes or values.  both_forms: an array of features that auto scales comes as other, too, where
+ * it may be better so.  Raises the input rules' errors (class 22 and 23).
  */
 extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *kind,
-							  bool need_target);
+							  bool need_target, bool both_forms);
 
 /* An array of features is standardised by itself, as columns are, when it is shorter than this, */
 #define GNNGP_SHORT_ARRAY 64

@@ -26,6 +26,7 @@ typedef struct gnngp_reader
 	gnngp_data *data;
 	bool		as_owner;		/* not as the caller */
 	bool		sorted;			/* nodes come by their ids, if integers: the server sorts */
+	bool		both_forms;		/* gnngp_read's */
 	bool		some;			/* a neighbourhood is read, and not all */
 	Datum		some_ids;		/* an array of its nodes, once they are known */
 	int64		dims;			/* and so many features at least */

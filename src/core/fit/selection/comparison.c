@@ -138,6 +138,12 @@ gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *cand
 			add_fit(dev, full, c->program->power, &out);
 		}
 	}
+	/* Any may be compared with the features in their other form. */
+	if (n > 1 && problem->other)
+	{
+		out.before.flops += candidates[0].plan.flops;
+		out.before.effort += candidates[0].plan.effort;
+	}
 	if (n > 1)
 		out.full.effort = likely_effort(dev, *problem, candidates, n);
 	out.full.bytes = fmax(out.full.bytes, out.before.bytes);

@@ -526,7 +526,7 @@ GNNGP_FUNCTION(gnngp_columns)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	if (OidIsValid(graph->edges))
-		emit_graph_columns(result, graph, gnngp_read(env, graph, "auto", false));
+		emit_graph_columns(result, graph, gnngp_read(env, graph, "auto", false, false));
 	else
 	{
 		(void) tables_argument(fcinfo);

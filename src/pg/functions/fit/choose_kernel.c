@@ -127,35 +127,42 @@ gnngp_compare(gp_env *env, const gp_problem *problem, const char *method, gp_can
 	forget(&f);
 }
 
-/* The figures of all that were compared, as JSON, or why one was skipped. */
+/* Adds the figures of what was compared, by name, to JSON, or why it was skipped. */
+static void
+describe(StringInfo text, const char *name, const gp_candidate *c)
+{
+	appendStringInfoString(text, text->len == 0 ? "{" : ", ");
+	escape_json(text, name);
+	if (c->problem)
+	{
+		appendStringInfoString(text, ": {\"skipped\": ");
+		escape_json(text, c->problem);
+		appendStringInfoChar(text, '}');
+		return;
+	}
+	appendStringInfo(text, ": {\"seconds\": %.3f", c->seconds);
+	if (!isnan(c->nll))
+		appendStringInfo(text, ", \"nll\": %.4f", c->nll);
+	if (!isnan(c->loo_score))
+		appendStringInfo(text, ", \"loo_score\": %.4f", c->loo_score);
+	if (c->landmarks > 0)
+		appendStringInfo(text, ", \"landmarks\": " INT64_FORMAT, c->landmarks);
+	appendStringInfoChar(text, '}');
+}
+
+/* The figures of all kernels, and those of the form of features that lost. */
 static char *
-describe(const gp_candidate *candidates, int n)
+describe_all(const gp_candidate *candidates, int n, const gp_problem *problem,
+			 const gp_candidate *lost)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
 	for (int i = 0; i < n; i++)
-	{
-		const gp_candidate *c = &candidates[i];
-
-		appendStringInfoString(&text, i == 0 ? "{" : ", ");
-		escape_json(&text, c->kernel);
-		if (c->problem)
-		{
-			appendStringInfoString(&text, ": {\"skipped\": ");
-			escape_json(&text, c->problem);
-			appendStringInfoChar(&text, '}');
-			continue;
-		}
-		appendStringInfo(&text, ": {\"seconds\": %.3f", c->seconds);
-		if (!isnan(c->nll))
-			appendStringInfo(&text, ", \"nll\": %.4f", c->nll);
-		if (!isnan(c->loo_score))
-			appendStringInfo(&text, ", \"loo_score\": %.4f", c->loo_score);
-		if (c->landmarks > 0)
-			appendStringInfo(&text, ", \"landmarks\": " INT64_FORMAT, c->landmarks);
-		appendStringInfoChar(&text, '}');
-	}
+		describe(&text, candidates[i].kernel, &candidates[i]);
+	if (lost->kernel)
+		describe(&text, psprintf("%s with scale %s", lost->kernel,
+								 problem->moments ? "none" : "standard"), lost);
 	appendStringInfoChar(&text, '}');
 	return text.data;
 }
@@ -196,13 +203,14 @@ static void
 expect_fits(gp_env *env, const gp_problem *problem, gp_candidate *candidates, int n)
 {
 	gp_device  *planner = planner_open(env);
-	double	   *effort = palloc0(sizeof(double) * (n + 1));
+	int			forms = problem->other ? 1 : 0;
+	double	   *effort = palloc0(sizeof(double) * (n + 2));
 
-	effort[n] = gp_candidates_plan(planner, problem, candidates, n).full.effort;
-	/* The last is compared first. */
-	for (int i = 0; i < n; i++)
-		effort[n - 1 - i] = candidates[i].plan.effort;
-	gnngp_progress_expect(planner, n + 1, effort);
+	effort[n + forms] = gp_candidates_plan(planner, problem, candidates, n).full.effort;
+	/* The last is compared first; any may be compared with another form of the features. */
+	for (int i = 0; i < n + forms; i++)
+		effort[i] = candidates[Max(n - 1 - i, 0)].plan.effort;
+	gnngp_progress_expect(planner, n + forms + 1, effort);
 	planner_close(planner);
 }
 
@@ -222,6 +230,38 @@ compare_all(gp_env *env, const gp_problem *problem, gp_candidate *candidates, in
 	}
 	if (gp_candidates_best(candidates, n) != 0)
 		forget(full);
+}
+
+/*
+ * Compares a kernel that sees features with their other form.  The problem takes the form that
+ * explains the labels better, and the candidate its figures; the first one stays where the labels
+ * cannot tell.  Gives the candidate of the form that lost, without a kernel where none is compared.
+ */
+static gp_candidate
+choose_form(gp_env *env, gp_problem *problem, gp_candidate *c)
+{
+	gp_problem	swapped = *problem;
+	gp_candidate other = {.tree = c->tree,.program = c->program,.kernel = c->kernel,
+		.is_planned = c->is_planned,.plan = c->plan};
+
+	if (problem->other == NULL || c->problem || gp_program_is_laplacian(c->program))
+		return (gp_candidate) {0};
+	swapped.features = problem->other;
+	swapped.moments = problem->other_moments;
+	swapped.other = problem->features;
+	swapped.other_moments = problem->moments;
+	swapped.shared = NULL;
+	gnngp_compare(env, &swapped, NULL, &other);
+	if (!gp_candidate_is_better(&other, c))
+		return other;
+	gp_candidate lost = *c;
+	*c = other;
+	*problem = swapped;
+	gp_notice(env, psprintf("gp_alter_graph(..., scale => '%s') has them so for every kernel.",
+							problem->moments ? "standard" : "none"),
+			  "the array of features is %s, for labels left out are predicted better so",
+			  problem->moments ? "standardised" : "taken as it is");
+	return lost;
 }
 
 /*
@@ -324,10 +364,15 @@ gnngp_fit_kernel(gp_env *env, const gp_problem *asked, const char *kernel)
 	gp_problem	problem = *asked;
 	child_fit	full = {.problem = *asked};
 	gp_candidate *chosen = candidates;
+	gp_candidate lost = {0};
 	gnngp_choice choice = {0};
 
 	problem.shared = shared;
 	compare_all(env, &problem, candidates, n, &full);
+	if (n > 1 && gp_candidates_best(candidates, n) >= 0)
+		lost = choose_form(env, &problem, &candidates[gp_candidates_best(candidates, n)]);
+	if (problem.features != asked->features)
+		forget(&full);
 	while (full.env == NULL)
 	{
 		/* Where none is left the first one's error ends the fit. */
@@ -339,7 +384,7 @@ gnngp_fit_kernel(gp_env *env, const gp_problem *asked, const char *kernel)
 	if (n > 1)
 	{
 		gp_notice_choice(env, candidates, n, chosen);
-		choice.alternatives = describe(candidates, n);
+		choice.alternatives = describe_all(candidates, n, &problem, &lost);
 	}
 	choice.posterior = full.posterior;
 	choice.device = full.device;

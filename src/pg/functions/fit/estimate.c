@@ -93,7 +93,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gnngp_link_settings_check(&settings);
 	env->limit = 0;
 	gp_device  *device = gnngp_device_open(env, 0);
-	gnngp_data *data = gnngp_read(env, graph, "auto", false);
+	gnngp_data *data = gnngp_read(env, graph, "auto", false, false);
 	gp_plan		plan = gnngp_link_estimate(device, data, &settings, limit, &method);
 	bool		on_gpu = goes_to_gpu(&plan, device->threads);
 	double		seconds = plan.effort / (GNNGP_CPU_PACE * device->threads);
@@ -129,6 +129,7 @@ typedef struct reading
 	gp_env	   *env;
 	const gnngp_graph_def *graph;
 	const char *kind;
+	bool		both_forms;
 	gnngp_data *data;
 } reading;
 
@@ -138,7 +139,7 @@ read_tables(void *arg)
 	reading    *r = arg;
 
 	r->data = r->graph->task.form ? gnngp_read_task(r->env, r->graph, r->kind) :
-		gnngp_read(r->env, r->graph, r->kind, true);
+		gnngp_read(r->env, r->graph, r->kind, true, r->both_forms);
 }
 
 static Datum
@@ -149,7 +150,9 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	TimestampTz began = GetCurrentTimestamp();
 	MemoryContext silent = AllocSetContextCreate(CurrentMemoryContext, "gnngp estimate",
 												 ALLOCSET_SMALL_SIZES);
-	reading		read = {.env = env,.graph = graph,.kind = settings->target_kind};
+	reading		read = {.env = env,.graph = graph,.kind = settings->target_kind,
+						.both_forms = gnngp_method_is_gp(settings->method) &&
+							gnngp_kernel_is_auto(settings->kernel)};
 
 	gnngp_notices_silence(silent);
 	ErrorData  *error = gnngp_attempt(read_tables, &read);

@@ -104,7 +104,9 @@ read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
 	else if (run->nodes == FIT_TASK)
 		run->data = gnngp_read_task(run->env, graph, kind);
 	else if (run->nodes != FIT_NONE)
-		run->data = gnngp_read(run->env, graph, kind, true);
+		run->data = gnngp_read(run->env, graph, kind, true,
+							   run->nodes == FIT_KERNEL &&
+							   gnngp_kernel_is_auto(run->settings.kernel));
 }
 
 gnngp_fit_run *
@@ -150,7 +152,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	read_nodes(run, graph);
 	if (link_settings)
 		run->link_data = run->nodes == FIT_NONE || run->nodes == FIT_IN_TABLES ?
-			gnngp_read(run->env, graph, "auto", false) : run->data;
+			gnngp_read(run->env, graph, "auto", false, false) : run->data;
 	gnngp_fit_set_precision(run->env, run->data, &run->settings);
 	run->read_peak = run->env->peak;
 	run->read_seconds = lap_seconds(run);

@@ -63,6 +63,7 @@ gnngp_fit_set_precision(gp_env *env, gnngp_data *data, const gnngp_fit_settings 
 		return;
 	data->type = GP_DOUBLE;
 	data->features = gp_features_as(env, data->features, GP_DOUBLE);
+	data->other = gp_features_as(env, data->other, GP_DOUBLE);
 }
 
 void
@@ -71,6 +72,7 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
 {
 	*problem = (gp_problem) {
 		.graph = data->graph,.features = data->features,.moments = data->moments,
+		.other = data->other,.other_moments = data->other_moments,
 		.task = data->target_kind,.nlabelled = data->nlabelled,
 		.labelled = data->labelled,.label = data->label,.target = data->target,
 		.nclasses = data->nclasses,.nlandmarks = settings->landmarks,.nugget = settings->nugget,

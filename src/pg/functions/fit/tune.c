@@ -92,7 +92,7 @@ GNNGP_FUNCTION(gnngp_tune)
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	if (kernels.n > 0)
 		candidates = named_candidates(&t, &kernels, &n);
-	t.data = gnngp_read(t.env, graph, t.settings.target_kind, true);
+	t.data = gnngp_read(t.env, graph, t.settings.target_kind, true, false);
 	gnngp_problem_init(&problem, t.data, &t.settings);
 	if (candidates == NULL)
 		candidates = gp_candidates(t.env, &problem, &n);

@@ -85,7 +85,7 @@ GNNGP_FUNCTION(gnngp_cluster)
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(call.graph->name);
 	call.env = gnngp_env_create(CurrentMemoryContext);
-	call.data = gnngp_read(call.env, call.graph, "auto", false);
+	call.data = gnngp_read(call.env, call.graph, "auto", false, false);
 	call.ids.name = call.graph->name;
 	call.ids.id_type = call.data->ids.type_name;
 	call.ids.integer_ids = call.data->ids.integer;
