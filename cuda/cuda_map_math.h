@@ -2,7 +2,7 @@
  * cuda_map_math.h - the pointwise steps of a kernel, for one covariance.
  *
  * The arc-cosine map takes the arc and the sine from the same clamped cosine by
- * the CPU's polynomial, so that errors near its ends cancel (cpu_simd_kernels.h
+ * the CPU's polynomial, so that errors near its ends cancel (cpu_simd_maps.h
  * has the formula).
  */
 #ifndef GP_CUDA_MAP_MATH_H

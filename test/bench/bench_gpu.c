@@ -118,9 +118,7 @@ bench_factors(int64_t n, int64_t rows)
 	dev->trtri(dev, k);
 	finish(k);
 	tell("  trtri", cube / 3.0, seconds() - start, peak, "GFLOP");
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &tall);
-	dev->destroy(dev, &k);
+	gp_destroy_all(dev, &x, &tall, &k);
 }
 
 /* The symmetric product and the arc-cosine map in single precision. */
@@ -138,9 +136,7 @@ bench_single(int64_t n, int64_t rows)
 	dev->fill(dev, diag, 1.0);
 	taken = BEST(tall, dev->map(dev, &stage, tall, 0, NULL));
 	tell("  map, bytes of memory", 8.0 * (double) rows * (double) n, taken, card->bytes, "GB");
-	dev->destroy(dev, &tall);
-	dev->destroy(dev, &k);
-	dev->destroy(dev, &diag);
+	gp_destroy_all(dev, &tall, &k, &diag);
 }
 
 /* A sum that flows through the card from the host's memory, read once and written once. */
@@ -215,8 +211,7 @@ bench_pairs(int64_t n, int64_t edges, int64_t pairs)
 	printf("walks of %lld pairs, %lld nodes: %.3g look-ups/s, each reading 32 bytes some times: %.2f of the peak for one\n",
 		   (long long) pairs, (long long) n, steps / taken, 32.0 * steps / taken / card->bytes);
 	dev->destroy(dev, &w);
-	gp_free(env, end);
-	gp_free(env, sums);
+	gp_free_all(env, end, sums);
 	gp_csr_free(env, a);
 	gp_graph_free(env, graph);
 }
@@ -241,12 +236,7 @@ bench_products(void)
 	printf("product %lld x %lld x %lld: %.3g TFLOP/s, %.2f of the peak, %.2f of one large product (%.3g)\n",
 		   (long long) rows, (long long) side, (long long) side, part / 1e12, part / card->flops[GP_FLOAT], part / whole,
 		   whole / 1e12);
-	dev->destroy(dev, &a);
-	dev->destroy(dev, &b);
-	dev->destroy(dev, &c);
-	dev->destroy(dev, &p);
-	dev->destroy(dev, &q);
-	dev->destroy(dev, &r);
+	gp_destroy_all(dev, &a, &b, &c, &p, &q, &r);
 }
 
 /* Sparse products against copies. */
@@ -266,10 +256,7 @@ bench_sparse(int64_t n, int64_t edges)
 	printf("sparse product, %lld nodes, %lld entries, 128 columns: %.3g GB/s, %.2f of the peak, %.2f of a copy (%.3g)\n",
 		   (long long) n, (long long) gp_csr_entries(a), gathered / 1e9, gathered / card->bytes, gathered / copied,
 		   copied / 1e9);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &y);
-	dev->destroy(dev, &big);
-	dev->destroy(dev, &copy);
+	gp_destroy_all(dev, &x, &y, &big, &copy);
 	gp_csr_free(env, a);
 	gp_graph_free(env, graph);
 }

@@ -197,8 +197,7 @@ compare_chain(gp_env *env, gp_type type, uint64_t seed, size_t memory)
 		compare(&r, got[i], want[i]);
 	card->close(card);
 	cpu->close(cpu);
-	gp_free(env, want);
-	gp_free(env, got);
+	gp_free_all(env, want, got);
 	return r.error;
 }
 

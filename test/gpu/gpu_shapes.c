@@ -98,9 +98,7 @@ check_rows(gp_device *dev, gp_matrix x)
 	finish(&r, g);
 	finish(&r, dots);
 	tell("rows", x, &r, 1e-12);
-	gp_free(dev->env, row);
-	gp_free(dev->env, col);
-	gp_free(dev->env, value);
+	gp_free_all(dev->env, row, col, value);
 	drop(dev, g);
 	drop(dev, dots);
 }

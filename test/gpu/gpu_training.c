@@ -176,9 +176,7 @@ chain_close(network *s)
 {
 	gp_device  *dev = s->t.dev;
 
-	dev->destroy(dev, &s->c.input);
-	dev->destroy(dev, &s->map);
-	dev->destroy(dev, &s->frequency);
+	gp_destroy_all(dev, &s->c.input, &s->map, &s->frequency);
 	gp_trainer_close(&s->t);
 }
 

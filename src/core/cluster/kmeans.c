@@ -12,7 +12,6 @@
  * part each node is nearest to where it is, and Lloyd's rounds end where they
  * began.
  */
-#include "base/base.h"
 #include "base/sort.h"
 #include "cluster.h"
 #include "fit/factor.h"

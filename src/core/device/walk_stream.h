@@ -39,7 +39,6 @@ typedef struct gp_stream
 	uint64_t	state;
 } gp_stream;
 
-/* Starts the stream of one walk. */
 GP_ON_CARD static inline gp_stream
 gp_stream_start(uint64_t seed, int copy, int64_t node, int64_t walk)
 {

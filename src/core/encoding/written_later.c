@@ -57,7 +57,6 @@ gp_is_filled_later(int64_t n, const gp_kept_value *value, const gp_timed *by_tim
 	return (double) newest >= FILLED_NEWEST * (double) nulls;
 }
 
-/* The share of n values that are one of some categories. */
 static double
 share_of(int64_t n, const gp_kept_value *value, const gp_tallied *of, int32_t values)
 {

@@ -178,7 +178,6 @@ are_worth_it(gp_env *env, const gp_problem *problem, const gp_posterior *one,
 		!(one->forward_score - other->forward_score < CONFIRMED * gain);
 }
 
-/* Keeps the better of two posteriors. */
 static void
 keep_better(gp_env *env, gp_posterior **one, gp_posterior *other, bool other_is_better)
 {
@@ -191,7 +190,6 @@ keep_better(gp_env *env, gp_posterior **one, gp_posterior *other, bool other_is_
 
 /* ---- the rows to predict ---- */
 
-/* Some neighbouring rows of features. */
 static gp_features
 some_rows(const gp_features *x, int64_t first, int64_t rows)
 {

@@ -23,7 +23,6 @@ measure_values(const gp_facts_labels *labels, gp_facts_target *target)
 	target->deviation[0] = n > 0.0 ? sqrt(square / n) : 0.0;
 }
 
-/* The class that a column of a target is of. */
 static int32_t
 class_of_column(const gp_facts_target *target, int32_t column)
 {
@@ -54,7 +53,6 @@ gp_facts_target_of(gp_env *env, const gp_facts_labels *labels)
 	return target;
 }
 
-/* A label in numbers. */
 static void
 label_numbers(const gp_facts_target *target, const gp_facts_labels *labels, int64_t i, double *out)
 {

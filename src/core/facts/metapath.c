@@ -80,7 +80,6 @@ make_members(gp_env *env, int64_t rows, int64_t n, const gp_metapath_pair *pair,
 	return s;
 }
 
-/* The number of entries in a row. */
 static int64_t
 row_entries(const gp_csr *s, int64_t row)
 {
@@ -174,7 +173,6 @@ enum kept
 
 #define UNITS 3					/* numbers of a term there */
 
-/* Some rows of g z. */
 static gp_csr *
 rows_of(gp_env *env, const gp_csr *g, const gp_csr *z, const int32_t *row, int64_t n)
 {
@@ -321,7 +319,6 @@ add_leaf(term_sum *s, const gp_metapath *t, const gp_csr *self, const gp_csr *le
 	}
 }
 
-/* Adds all terms. */
 static void
 add_terms(term_sum *s, const gp_metapath *t, const gp_features *own)
 {

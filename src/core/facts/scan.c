@@ -211,7 +211,6 @@ gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *t
 	gp_sort(env, gap, gaps, sizeof(double), gp_compare_double, NULL);
 	/* Some multiples of it are times. */
 	double		median = gaps > 0 ? fmin(gap[gaps / 2], 1e18) : 0.0;
-	gp_free(env, t);
-	gp_free(env, gap);
+	gp_free_all(env, t, gap);
 	return median;
 }

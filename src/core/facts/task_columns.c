@@ -20,10 +20,7 @@ gp_task_columns_create(gp_env *env, int64_t rows, const gp_time *as_of)
 void
 gp_task_columns_free(gp_task_columns *f)
 {
-	gp_free(f->env, f->group);
-	gp_free(f->env, f->aggregated);
-	gp_free(f->env, f->column);
-	gp_free(f->env, f);
+	gp_free_all(f->env, f->group, f->aggregated, f->column, f);
 }
 
 int32_t

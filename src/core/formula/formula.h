@@ -153,7 +153,6 @@ extern char *gp_kernel_key(gp_env *env, const gp_kernel *kernel);
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
 extern bool gp_program_is_laplacian(const gp_program *program);
 
-/* True for a program with a step of this kind. */
 static inline bool
 gp_program_has(const gp_program *program, gp_step_kind kind)
 {

@@ -150,7 +150,6 @@ gp_kernel_method(const gp_kernel *kernel)
 	return kernel->preset != NULL && kernel->preset->text == NULL ? kernel->preset->name : NULL;
 }
 
-/* The place of a method's option. */
 static int
 option_place(const gp_kernel *kernel, const char *name)
 {
@@ -183,7 +182,6 @@ gp_kernel_give(gp_kernel *kernel, const char *name, double value)
 
 /* ---- from text to program ---- */
 
-/* True when a tree names something. */
 static bool
 tree_names(const gp_ast *ast, const char *name)
 {
@@ -275,7 +273,6 @@ compile(gp_arena *arena, gp_kernel_text *text)
 	return kernel;
 }
 
-/* A method with its options. */
 static gp_kernel *
 parse_method(gp_arena *arena, const gp_kernel_text *text, const gp_preset *preset)
 {

@@ -169,7 +169,6 @@ extern gp_csr *gp_csr_hstack(gp_env *env, int n, gp_csr *const *s);
 
 extern void gp_csr_free(gp_env *env, gp_csr *s);
 
-/* The identity. */
 extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
 
 /* The places of s with its values in another type, which are the caller's. */
@@ -188,7 +187,6 @@ extern double *gp_csr_row_sums(gp_env *env, const gp_csr *s);
  * graph; -1: none. */
 extern int64_t gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t column);
 
-/* Sorts the columns of one row. */
 extern void gp_sort_columns(gp_env *env, int32_t *col, int64_t n);
 
 /* The closed field of a node set: all j with s_ij != 0 for some i of the set; ascending. */

@@ -10,7 +10,6 @@
  * result does not depend on the order in which walks run.
  */
 #include "numeric/accumulator.h"
-#include "device/device.h"
 #include "laplacian.h"
 
 /* of a node in the mean: more are walked on the host, which adds them at once */

@@ -5,7 +5,6 @@
  * needs the variances before it.  Any block of its covariance is one product of
  * rows of Z and a map, so no evaluator ever stores more of it than it needs.
  */
-#include "kernel/live/live_state.h"
 #include "prepared.h"
 
 /* The variances after the stages so far; owned by the caller. */

@@ -5,7 +5,6 @@
  * one belongs to the evaluation, on its device; what making it took is noted, so
  * that each further dry run accounts for the same without making it.
  */
-#include "kernel/live/live_state.h"
 #include "prepared.h"
 
 /* Makes the factor of a step, sparse matrices in the kernel's own environment. */

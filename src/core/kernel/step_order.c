@@ -6,7 +6,6 @@
  * is.  Steps are numbered, arguments before those who take them: a loop makes the
  * value of each once and keeps it until the last taker has it.
  */
-#include "kernel/live/live_state.h"
 #include "prepared.h"
 
 int *

@@ -12,14 +12,11 @@
 
 #include <math.h>
 
-#define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */
 #define GP_LINK_FOLD_SHARE 0.1	/* of all links, hidden at a time */
 #define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
-#define GP_LINK_AIM 2800		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
 #define GP_LINK_STEPS 10		/* of the Laplacian scores, at most: more of them rank no better */
 #define GP_LINK_MOST_POINTS 256	/* of a model by inducing pairs */
-#define GP_LINK_MOST_WIDTH 1024	/* numbers of a node or a pair */
 
 /* Pairs of nodes (pair_list.c). */
 typedef struct gp_link_pairs
@@ -137,7 +134,8 @@ extern gp_heap gp_link_sample_open(gp_env *env, int64_t room);
 extern gp_link_pairs gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed,
 										  int64_t count);
 
-typedef struct gp_link_rules gp_link_rules;
+typedef struct gp_link_rules gp_link_rules;	/* rules.h */
+typedef struct gp_link_logistic gp_link_logistic;	/* logistic.h */
 
 /*
  * Random pairs without a link, of any nodes or of one, which may come again; those that are never
@@ -169,123 +167,6 @@ extern gp_link_pairs gp_link_sample_unlinked(gp_env *env, const gp_graph *graph,
 /* Draws a fold's pairs without a link again, by rules; false, the fold unchanged, if few are. */
 extern bool gp_link_fold_redraw(gp_env *env, const gp_graph *graph, const gp_link_rules *rules,
 								gp_link_fold *fold);
-
-/* bipartition.c: the two sides of each component, where its links lead from one to the other. */
-#define GP_LINK_NO_SIDE 2
-
-typedef struct gp_link_sides
-{
-	int32_t    *component;		/* of each node, from 0 */
-	uint8_t    *side;			/* 0, 1, or GP_LINK_NO_SIDE in a component without sides */
-} gp_link_sides;
-
-/* The sides by the symmetric pattern a, whose values are not read; owned by the caller. */
-extern gp_link_sides gp_link_sides_find(gp_env *env, const gp_csr *a);
-extern void gp_link_sides_free(gp_env *env, gp_link_sides *sides);
-
-/* True when it is known that two nodes lie on one side. */
-static inline bool
-gp_link_same_side(const gp_link_sides *s, int32_t i, int32_t j)
-{
-	return s->component[i] == s->component[j] && s->side[i] == s->side[j] &&
-		s->side[i] != GP_LINK_NO_SIDE;
-}
-
-/*
- * topology.c: how far apart the ends of a link lie in the graph without it, and
- * which of its nodes they are: counts for hidden links, and for as many random
- * pairs without a link: the second half of GP_LINK_TOPOLOGY_COUNTS.  Models store them.
- */
-enum gp_link_topology_kind
-{
-	GP_TOPOLOGY_PAIRS,			/* all of them */
-	GP_TOPOLOGY_ONE,			/* linked in the other direction */
-	GP_TOPOLOGY_TWO,			/* two steps apart, in any direction */
-	GP_TOPOLOGY_THREE,
-	GP_TOPOLOGY_MORE,			/* or not found within the work that a pair is worth */
-	GP_TOPOLOGY_APART,			/* in two components */
-	GP_TOPOLOGY_SIDED,			/* in one component that has two sides */
-	GP_TOPOLOGY_SAME_SIDE,		/* on one side of it */
-	GP_TOPOLOGY_FROM_END,		/* from a node that has links to it, and none from it */
-	GP_TOPOLOGY_TO_START,		/* to a node that has links from it, and none to it */
-	GP_TOPOLOGY_KINDS
-};
-
-_Static_assert(2 * GP_TOPOLOGY_KINDS == GP_LINK_TOPOLOGY_COUNTS, "a count for each kind, twice");
-
-/* Adds the pairs of a fold to the counts, and tells which have both ends in one component. */
-extern void gp_link_topology_count(gp_env *env, const gp_link_fold *fold, int64_t *count,
-								   bool *together);
-
-/* True for the nodes that links lead to; owned by the caller. */
-extern bool *gp_link_ends_find(gp_env *env, const gp_graph *graph);
-
-/* What the counts say of the pairs that are worth a score. */
-typedef struct gp_link_topology
-{
-	bool		two_sided;		/* no link within a side */
-	bool		starts;			/* no link from a node that others end at and none starts from */
-	bool		ends;			/* no link to a node that others start from and none ends at */
-	bool		three;			/* at three steps at least half as often as at two */
-} gp_link_topology;
-
-extern gp_link_topology gp_link_topology_read(const int64_t *count);
-
-/* rules.c: pairs that are never linked, and draws of the others. */
-typedef struct gp_link_range
-{
-	int32_t		first;
-	int32_t		last;			/* behind it */
-} gp_link_range;
-
-struct gp_link_rules
-{
-	const gp_graph *graph;
-	gp_link_topology topology;
-	gp_link_sides sides;		/* where it is two-sided */
-	bool	   *ends;			/* nodes that links lead to, where ends or starts are told */
-	/* for draws, where it is two-sided: the nodes, those of a side in a row, without links last */
-	int32_t    *order;
-	int64_t		linked;			/* nodes with links */
-	gp_link_range *own;			/* of each node: its side in that order; empty without links */
-	int64_t    *before;			/* ordered pairs across sides whose first node stands before */
-};
-
-/* The rules of a topology on a graph, whose symmetric pattern is a; draws need more. */
-extern gp_link_rules gp_link_rules_open(gp_env *env, const gp_graph *graph, const gp_csr *a,
-										gp_link_topology topology);
-extern void gp_link_rules_close(gp_env *env, gp_link_rules *rules);
-
-/*
- * The rules of the pairs that a fit draws, by the counts of its folds; NULL where no side is known.
- */
-extern gp_link_rules *gp_link_rules_learn(gp_env *env, const gp_graph *graph,
-										  const int64_t *count);
-
-/* The first node of a pair across sides, such pairs being drawn evenly; the second node of one. */
-extern int32_t gp_link_rules_draw_first(const gp_link_rules *rules, uint64_t hash);
-extern int32_t gp_link_rules_draw_second(const gp_link_rules *rules, int32_t first, uint64_t hash);
-
-/* True for a node that no link starts from. */
-static inline bool
-gp_link_starts_none(const gp_link_rules *r, int32_t i)
-{
-	return r->topology.starts && r->ends[i] && r->graph->start[i + 1] == r->graph->start[i];
-}
-
-/* True for a pair that is never a link, whatever its first node starts. */
-static inline bool
-gp_link_never_to(const gp_link_rules *r, int32_t i, int32_t j)
-{
-	return (r->topology.two_sided && gp_link_same_side(&r->sides, i, j)) ||
-		(r->topology.ends && !r->ends[j] && r->graph->start[j + 1] > r->graph->start[j]);
-}
-
-static inline bool
-gp_link_never(const gp_link_rules *r, int32_t i, int32_t j)
-{
-	return r && (gp_link_starts_none(r, i) || gp_link_never_to(r, i, j));
-}
 
 /* rivals.c: hidden links among the pairs that a search would propose in their place. */
 
@@ -342,54 +223,6 @@ extern int64_t gp_link_calibration_pairs_most(const gp_link_fold *fold, int64_t 
  */
 extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *score,
 									   const bool *label, const double *weight, double known);
-
-/*
- * logistic.c: logistic regression on given basis functions, by Newton's method.
- *
- * The logit of row r is phi_r'b.  The mode minimises
- *
- *		sum_r w_r log(1 + exp(-y_r phi_r'b)) + (penalty / 2) b'b, y = 1 for a link and -1 for none,
- *
- * and the variance of a logit is phi'H^-1 phi with the Hessian H there (the Laplace approximation;
- * Rasmussen and Williams 2006, 3.4).
- */
-typedef struct gp_link_logistic
-{
-	gp_device  *dev;
-	gp_matrix	phi;			/* p x n double: a column for each row */
-	double		penalty;
-	/* a step that promises less, over the rows' weight, is the last; H is that before it */
-	double		last;
-	double	   *b;				/* p: the mode, and where Newton's steps start */
-	gp_matrix	root;			/* p x p: the Cholesky factor of H at the mode */
-	double	   *logit;			/* n, at the mode */
-} gp_link_logistic;
-
-/* -log of the probability that a logit gives to a label, without overflow. */
-static inline double
-gp_link_loss(bool label, double logit)
-{
-	double		x = label ? -logit : logit;
-
-	return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
-/* Starts from b = 0, with the penalty 1; phi belongs to the regression from now on. */
-extern gp_link_logistic gp_link_logistic_open(gp_device *dev, gp_matrix phi);
-extern void gp_link_logistic_close(gp_link_logistic *l);
-
-/* Finds the mode.  Rows of weight 0 are not learnt from, but have their logits. */
-extern void gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weight);
-
-/* The variances of the logits of rows [first, first + n). */
-extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64_t n, double *out);
-
-/*
- * What a prediction takes where phi = L^-1 psi: the weights alpha of the mean psi'alpha, and W (p x
- * p) with the variance |W'psi|^2.  root is L; one without data stands for I.  Owned by the caller.
- */
-extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
-extern float *gp_link_covariance_root(gp_link_logistic *l, gp_matrix root);
 
 /* held.c: the pairs of the folds, and the figures that they give. */
 
@@ -509,45 +342,6 @@ gp_link_model_functions(const gp_link_model *model)
 /* dgp_posterior.c: score, variance and probability of pairs whose ends stand in row. */
 extern void gp_link_dgp_posterior(gp_env *env, const gp_link_model *model, int64_t n,
 								  gp_link_row *row);
-
-/*
- * candidates.c: pairs worth a score.  neighbours is the graph's symmetric pattern, columns
- * ascending, without a diagonal, and made by the search where it is NULL; code may be NULL.  The
- * search keeps pointers to all of them.
- */
-typedef struct gp_link_search gp_link_search;
-
-extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
-										   const gp_csr *neighbours, const uint64_t *code,
-										   gp_link_candidates candidates);
-/* The candidates of a node, ascending, neither itself nor linked from it: found until the next. */
-extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t **found);
-
-/*
- * Searches for the candidates of a node that the full graph does not link it with, the first `most`
- * of them in a random order; returns how many they are.
- */
-extern int64_t gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream,
-									 int32_t node, int64_t most, int32_t **drawn);
-
-/* The graph's symmetric pattern. */
-extern const gp_csr *gp_link_search_pattern(const gp_link_search *search);
-
-/*
- * Lets a search for GP_CANDIDATES_AUTO look where links were found; before its
- * first node.  Without features codes say nothing of nodes in two components.
- */
-extern void gp_link_search_learn(gp_link_search *search, gp_link_topology topology, bool features);
-extern void gp_link_search_close(gp_link_search *search);
-
-/* Makes these nodes, and no others, the candidates of each; before its first node. */
-extern void gp_link_search_among(gp_link_search *search, int64_t n, const int32_t *node);
-
-/* A search for another thread, which reads what the first one reads. */
-extern gp_link_search *gp_link_search_twin(const gp_link_search *search);
-extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);
-/* The search itself, in another environment, whose interrupts it looks at from now on. */
-extern gp_link_search *gp_link_search_set_env(gp_link_search *search, gp_env *env);
 
 /*
  * pair_kernel.c: the nodes' kernel as a dense factor, nodes x r float with

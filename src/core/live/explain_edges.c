@@ -115,7 +115,6 @@ copies_of_graph(gp_env *env, const gp_live_question *q, int64_t n)
 	return out;
 }
 
-/* The features of the inner nodes of the copies. */
 static gp_features *
 copies_of_features(gp_env *env, const gp_features *x, int64_t inner, int64_t n)
 {

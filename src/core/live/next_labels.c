@@ -105,7 +105,6 @@ open_lowrank(covariance *c)
 	gp_free(r->env, norm);
 }
 
-/* Opens the covariance of all rows of a question. */
 static covariance
 covariance_open(gp_live_rows *r)
 {
@@ -300,7 +299,6 @@ find_candidates(choosing *s, int64_t k)
 
 /* ---- the two squares ---- */
 
-/* Adds what a band of rows has of G. */
 static void
 add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g)
 {

@@ -17,7 +17,6 @@
  */
 #include "precision.h"
 
-#include "numeric/numeric.h"
 
 #define MOST GP_SMALL			/* products */
 #define LAST 2					/* vectors whose gain shows whether there are enough */

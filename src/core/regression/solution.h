@@ -223,7 +223,6 @@ extern gp_solution gp_solution_of_scores(gp_env *env, const gp_problem *problem,
 										 const gp_targets *targets, double *loo_mean,
 										 double *loo_variance, gp_posterior *out);
 
-/* True when all n numbers are finite. */
 extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
 
 /* True where means are zero, up to what is less than the calibrator sees. */

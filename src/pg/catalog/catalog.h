@@ -208,7 +208,6 @@ extern gnngp_graph_def *gnngp_own_graph(const char *name);
 /* The same, locked against fits and changes until the transaction ends: the row is as it is now. */
 extern gnngp_graph_def *gnngp_graph_to_change(const char *name);
 
-/* A graph by id. */
 extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
 
 /* Writes the row of a new graph or task; 42710 when its owner has one of this name. */
@@ -271,7 +270,6 @@ extern void gnngp_model_claim(const gnngp_graph_def *graph, const char *name, in
  */
 extern Datum gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part);
 
-/* The parts that a model has. */
 extern int	gnngp_model_parts(const gnngp_model *model);
 
 /* 55000 for a model without the part. */

@@ -41,7 +41,6 @@ extern void gnngp_graph_name_lock(Oid owner, const char *name);
  */
 extern List *gnngp_lock_whole_graph(const gnngp_graph_def *graph);
 
-/* True when a role exists. */
 extern bool gnngp_role_is_alive(Oid role);
 
 /* A role as a value of the type gp_role; 0 is everybody. */

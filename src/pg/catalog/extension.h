@@ -27,7 +27,6 @@ extern void gnngp_prevent_read_only(const char *command);
 #define GNNGP_SCHEMA "gnngp_internal"
 extern const char *gnngp_public_schema(void);
 
-/* A type of the extension. */
 extern Oid	gnngp_type(const char *name);
 
 /* Becomes the extension tables' owner, who sees all rows, until gnngp_become_again. */

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "core/base/sort.h"
 #include "distributed_internal.h"
 #include "storage/fd.h"
 #include "utils/wait_event.h"

@@ -167,7 +167,6 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 	return psprintf("(%s)*X0%s", text.data, norm == GP_NORM_ROW ? ", norm=row" : "");
 }
 
-/* The most columns of a group. */
 static int
 most_columns(const gnngp_table_fit *d)
 {

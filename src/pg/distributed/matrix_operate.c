@@ -11,10 +11,7 @@
  */
 #include "postgres.h"
 
-#include "core/fit/factor.h"
-#include "core/graph/graph.h"
 #include "distributed_internal.h"
-#include "pg/catalog/catalog.h"
 #include "pg/types/aggregate_state.h"
 
 /* Rows of a matrix as an array of one for each chunk, NULL where a chunk has none; frees the

@@ -71,7 +71,6 @@ gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
 	map->table = NULL;
 }
 
-/* Compares the id of a node with another one. */
 static int
 compare_at(const gnngp_ids *ids, int64 node, const gnngp_id *id)
 {

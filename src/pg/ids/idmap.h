@@ -78,7 +78,6 @@ extern int32 gnngp_number_find(gnngp_numbered *ids, const gnngp_id *id);
 /* The same; an id that has none gets the next one. */
 extern int32 gnngp_number_add(gnngp_numbered *ids, const gnngp_id *id);
 
-/* The id of a number. */
 static inline gnngp_id
 gnngp_number_id(const gnngp_numbered *ids, int32 number)
 {
@@ -87,7 +86,6 @@ gnngp_number_id(const gnngp_numbered *ids, int32 number)
 	return (gnngp_id) {ids->key[number], text, text ? (int) strlen(text) : 0, false};
 }
 
-/* True where it is this one. */
 static inline bool
 gnngp_number_is(const gnngp_numbered *ids, int32 number, const gnngp_id *id)
 {

@@ -29,7 +29,6 @@ typedef struct gnngp_ids
 	char	   *type_name;		/* gnngp_type_name of the id column; NULL where they were stored */
 } gnngp_ids;
 
-/* The id of a node. */
 static inline gnngp_id
 gnngp_ids_at(const gnngp_ids *ids, int64 node)
 {

@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "read_ids.h"
 
 /* A node that was met. */
@@ -271,50 +270,6 @@ plan_queries(neighbourhood *s)
 	}
 }
 
-/*
- * Says once in a session where a table has no index that begins with a column; with the column
- * beside it, degrees are counted in the index alone.
- */
-static void
-advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_column *beside)
-{
-	static HTAB *told = NULL;
-	Relation	rel = table_open(table->oid, NoLock);
-	bool		is_table = rel->rd_rel->relkind == RELKIND_RELATION;
-	AttrNumber	number = get_attnum(table->oid, column->name);
-	int64		key = ((int64) table->oid << 16) | (uint16) number;
-	bool		found = !is_table;
-	ListCell   *cell;
-
-	foreach(cell, is_table ? RelationGetIndexList(rel) : NIL)
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		found = found || ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] == number;
-		ReleaseSysCache(tuple);
-	}
-	table_close(rel, NoLock);
-	if (found)
-		return;
-	if (told == NULL)
-	{
-		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),
-							   .hcxt = TopMemoryContext};
-
-		told = hash_create("gnngp advice", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	(void) hash_search(told, &key, HASH_ENTER, &found);
-	if (!found)
-		ereport(NOTICE,
-				(errmsg("column \"%s\" of table \"%s\" has no index, so all of the table is read",
-						column->name, table->name),
-				 errhint("CREATE INDEX ON %s (%s%s%s);", table->quoted, column->quoted,
-						 beside ? ", " : "",
-						 beside ? beside->quoted : "")));
-}
-
 /* Reads hop by hop, and tells where an index would help. */
 static void
 read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
@@ -345,9 +300,9 @@ read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
 		MemoryContextReset(s->context);
 	}
 	/* After the queries, which refuse who may not know of these tables. */
-	advise_index(&s->r->nodes, &s->r->id, NULL);
+	gnngp_advise_index(&s->r->nodes, &s->r->id, NULL);
 	for (int k = 0; k < 2; k++)
-		advise_index(&s->r->edges, &s->end_column[k], &s->end_column[1 - k]);
+		gnngp_advise_index(&s->r->edges, &s->end_column[k], &s->end_column[1 - k]);
 }
 
 /* ---- what was read, for the core ---- */

@@ -12,7 +12,6 @@
 
 #include <float.h>
 
-#include "pg/catalog/column_types.h"
 #include "reader_internal.h"
 
 /* Spreads of columns whose ratio is worth a word. */

@@ -5,7 +5,6 @@
 
 #include "catalog/catalog.h"
 #include "catalog/pg_operator.h"
-#include "pg/catalog/column_types.h"
 #include "read_ids.h"
 #include "utils/rls.h"
 #include "utils/typcache.h"

@@ -4,8 +4,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_enum.h"
-#include "core/base/sort.h"
-#include "pg/catalog/column_types.h"
 #include "read_tables.h"
 
 /* What the classes are sorted by. */

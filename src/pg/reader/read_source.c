@@ -11,7 +11,6 @@
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
-#include "pg/catalog/column_types.h"
 #include "read_source.h"
 #include "reader.h"
 #include "utils/fmgroids.h"

@@ -172,12 +172,18 @@ gnngp_note_fault(gnngp_fault *f, int32 node, double second, double value)
 		*f = (gnngp_fault) {true, node, second, value};
 }
 
-/* Runs such a query. */
 static inline void
 gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,
 				 gp_phase phase)
 {
 	gnngp_query_run(q, r->env, row, state, phase, gnngp_table_rows(q->table));
 }
+
+/*
+ * Says once in a session where a table has no index that begins with a column; with the column
+ * beside it, degrees are counted in the index alone (index_advice.c).
+ */
+extern void gnngp_advise_index(const gnngp_table *table, const gnngp_column *column,
+							   const gnngp_column *beside);
 
 #endif							/* GNNGP_READER_INTERNAL_H */

@@ -36,7 +36,6 @@ gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t, const char 
 	later->column = column;
 }
 
-/* The NOTICE of a single column. */
 static void
 notice_one(const struct gnngp_later_columns *later, const char *hint)
 {

@@ -5,7 +5,6 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "reading/table_join.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"

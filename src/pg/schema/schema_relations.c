@@ -11,7 +11,6 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
-#include "core/base/sort.h"
 #include "lib/stringinfo.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"

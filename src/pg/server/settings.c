@@ -136,7 +136,6 @@ define_limit(const char *name, const char *what, const char *more, int *variable
 		lost_limit = name;
 }
 
-/* Defines what has to do with a GPU. */
 static void
 define_gpu_settings(void)
 {

@@ -139,10 +139,8 @@ gnngp_class_at(const gnngp_class_order *o, int32 k)
 	return o->class_at[o->key[k] & 0xffff];
 }
 
-/* The probability of a class of that node. */
 extern double gnngp_class_probability(const gnngp_class_order *o, int32 class);
 
-/* Unpacks row i of a block. */
 extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row);
 
 /* The probability of the k-th best class of a row. */

@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "store.h"
 #include "store_arrays.h"
 #include "store_blocks.h"
 

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "store.h"
 #include "store_arrays.h"
 
 /* The arrays. */

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "store.h"
 #include "store_arrays.h"
 #include "store_links.h"
 

@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "store.h"
 #include "store_arrays.h"
 #include "store_live.h"
 

@@ -17,7 +17,6 @@
 /* A hash of what of a graph's definition says how its rows are to be read. */
 extern uint64 gnngp_graph_shape(const gnngp_graph_def *graph);
 
-/* Writes the section. */
 extern void gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape,
 							 const gp_live_state *state);
 

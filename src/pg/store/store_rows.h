@@ -83,7 +83,6 @@ typedef struct gnngp_row_packer
 extern int64 gnngp_section_write(const gnngp_row_section *section, const gnngp_ids *ids,
 								 const gnngp_row_packer *packer);
 
-/* The bytes of a node's text. */
 extern size_t gnngp_text_bytes(const gnngp_ids *ids, int64 node);
 
 /* Packs the id of a row, whose text goes to the end of the texts. */

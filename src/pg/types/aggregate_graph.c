@@ -122,7 +122,6 @@ state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
 	return state;
 }
 
-/* The state that a final function gets. */
 static gnngp_graph_state *
 final_state(FunctionCallInfo fcinfo)
 {

@@ -21,7 +21,6 @@ typedef struct gnngp_edge_list
 /* Makes room for so many more edges; refuses what the memory limit does not allow. */
 extern void gnngp_edge_list_grow(gnngp_edge_list *list, int64 more);
 
-/* Appends an edge. */
 static inline void
 gnngp_edge_list_add(gnngp_edge_list *list, int64 src, int64 dst, double weight)
 {

@@ -13,7 +13,6 @@
 
 #include "pg/server/server.h"
 
-/* The canonical text of a kernel. */
 static text *
 make_canonical(const char *source)
 {

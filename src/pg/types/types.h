@@ -85,7 +85,6 @@ gnngp_value_grow(MemoryContext context, void *p, Size bytes)
 	return p ? repalloc_huge(p, bytes) : MemoryContextAllocHuge(context, bytes);
 }
 
-/* Starts a value. */
 extern void gnngp_value_begin(StringInfo out, int flags);
 /* Makes room, refusing what grows over the limit. */
 extern void gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what);
@@ -103,7 +102,6 @@ gnngp_value_put_number(StringInfo out, uint64 v)
 }
 
 extern void gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what);
-/* The finished value. */
 extern Datum gnngp_value_end(StringInfo out);
 
 /* The flag of ids. */
@@ -174,7 +172,6 @@ extern gp_matrix gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matr
  */
 extern Datum gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what);
 
-/* A gp_matrix. */
 extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
 
 /* The ids of rows first to first + n; those of a list are in the same memory. */

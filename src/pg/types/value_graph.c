@@ -16,7 +16,6 @@
 
 #define STATE "gp_graph_state"
 
-/* True for the value of a state. */
 static bool
 is_state(const gnngp_value_reader *r)
 {

@@ -161,8 +161,7 @@ worst_case(gp_env *env, int64_t n)
 	}
 	compared = 0;
 	gp_sort(env, number, n, sizeof(int64_t), compare_harmfully, &foe);
-	gp_free(env, foe.value);
-	gp_free(env, number);
+	gp_free_all(env, foe.value, number);
 	return compared;
 }
 

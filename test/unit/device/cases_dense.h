@@ -205,9 +205,7 @@ check_entries(gp_device *dev, case_result *r, gp_matrix x)
 		for (int64_t j = 0; j < x.cols; j++)
 			compare(r, get(y, row[e], j), j == col[e] ? 2.0 * get(x, row[e], j) + 1.0 :
 					get(x, row[e], j));
-	gp_free(dev->env, row);
-	gp_free(dev->env, col);
-	gp_free(dev->env, value);
+	gp_free_all(dev->env, row, col, value);
 	drop(dev, y);
 }
 

@@ -139,8 +139,7 @@ case_elements(gp_device *dev, gp_type type, case_result *r)
 		finish(r, rows);
 		drop(dev, rows);
 		drop(dev, b);
-		gp_free(dev->env, da);
-		gp_free(dev->env, ds);
+		gp_free_all(dev->env, da, ds);
 		drop_csr(dev, a);
 		drop_csr(dev, s);
 	}
@@ -225,9 +224,7 @@ case_pair_paths(gp_device *dev, gp_type type, case_result *r)
 				compare(r, three[e * GP_PATH_LANES + q], want[1]);
 			}
 		drop(dev, w);
-		gp_free(dev->env, p);
-		gp_free(dev->env, s.start);
-		gp_free(dev->env, s.col);
+		gp_free_all(dev->env, p, s.start, s.col);
 	}
 }
 
@@ -403,8 +400,7 @@ check_pairs(gp_device *dev, gp_type type, int64_t n, int64_t hub, int64_t dims, 
 	}
 	for (int p = 0; p < npass; p++)
 		drop(dev, diag[p]);
-	gp_free(dev->env, k);
-	gp_free(dev->env, z);
+	gp_free_all(dev->env, k, z);
 	drop(dev, zd);
 	drop_csr(dev, s);
 	drop_csr(dev, zs);

@@ -49,8 +49,7 @@ product(gp_env *env, int threads)
 	for (int64_t k = 0; k < SIDE * SIDE; k++)
 		sum += host[k] * (double) (1 + k % 7);
 	gp_free(env, host);
-	dev->destroy(dev, &a);
-	dev->destroy(dev, &b);
+	gp_destroy_all(dev, &a, &b);
 	dev->close(dev);
 	return sum;
 }

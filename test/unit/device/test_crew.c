@@ -57,8 +57,7 @@ piece(void *job, gp_device *dev, int worker, int64_t number)
 	dev->download(dev, gp_matrix_wrap(&corner, 1, 1, GP_DOUBLE), gp_matrix_part(b, 0, 0, 1, 1));
 	t->sum[number] = corner;
 	t->alone[number] = dev == t->host;
-	dev->destroy(dev, &a);
-	dev->destroy(dev, &b);
+	gp_destroy_all(dev, &a, &b);
 }
 
 /* Runs all pieces; tells whether each is right. */
@@ -144,8 +143,7 @@ use_memory(void *job, gp_device *dev, int worker, int64_t number)
 	char	   *c = gp_alloc(env, 100000);
 
 	right[0] = b >= a + 100000 && c >= b + 100000;
-	gp_free(env, a);
-	gp_free(env, b);
+	gp_free_all(env, a, b);
 	a = gp_alloc(env, 200000);
 	right[1] = a + 200000 <= c;
 	gp_free(env, a);

@@ -180,9 +180,7 @@ entry(const gp_csr *s, int64_t e)
 static inline void
 drop_csr(gp_device *dev, gp_csr s)
 {
-	gp_free(dev->env, s.start);
-	gp_free(dev->env, s.col);
-	gp_free(dev->env, s.value);
+	gp_free_all(dev->env, s.start, s.col, s.value);
 }
 
 #endif							/* TEST_DEVICE_H */

@@ -76,8 +76,7 @@ gram(void *state, const double *y, int32_t columns, gp_matrix g, gp_matrix b)
 					  gp_matrix_wrap((double *) y + i * columns, 1, columns, GP_DOUBLE), NULL, gram, qty);
 	h->dev->upload(h->dev, g, gram);
 	h->dev->upload(h->dev, b, qty);
-	gp_free(h->dev->env, sums);
-	gp_free(h->dev->env, right);
+	gp_free_all(h->dev->env, sums, right);
 }
 
 /* Some rows. */
@@ -129,8 +128,7 @@ project_all(void *state, gp_matrix root, gp_matrix w, double *labelled)
 			memcpy(kept + 1, row + root.cols, w.cols * sizeof(double));
 		}
 	}
-	gp_free(env, both.data);
-	gp_free(env, out.data);
+	gp_free_all(env, both.data, out.data);
 	for (int64_t k = 0; k < h->problem->nlabelled && labelled; k++)
 		move(h, h->problem->labelled[k], 1, labelled + k * h->width, false);
 	return (gp_kept_rows) {h, move};

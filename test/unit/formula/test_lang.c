@@ -584,8 +584,7 @@ test_thrift(void)
 	gp_kernel  *kernel = gp_kernel_parse(env, "gcnii(alpha=0.3)");
 	int64_t		held = test_state(env)->live;
 
-	gp_free(env, gp_kernel_program(env, kernel));
-	gp_free(env, gp_kernel_print(env, kernel));
+	gp_free_all(env, gp_kernel_program(env, kernel), gp_kernel_print(env, kernel));
 	is_int(test_state(env)->live, held, "a program and a text are one block each");
 	ok(env->used < 200000 && env->peak < 500000, "a kernel is small");
 	test_env_close(env);

@@ -216,8 +216,7 @@ check_wide_product(gp_env *env)
 	double		worst = 0.0;
 	bool		right = true;
 
-	gp_free(env, b->col);
-	gp_free(env, b->value);
+	gp_free_all(env, b->col, b->value);
 	b->cols = COLS;
 	b->col = gp_alloc_array(env, INNER * 20 + 30000, sizeof(int32_t));
 	b->value = gp_alloc_array(env, INNER * 20 + 30000, sizeof(double));

@@ -44,8 +44,7 @@ exact_kernel(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
 	gp_features_free(dev->env, root);
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
 	dev->download(dev, gp_matrix_wrap(host, n, n, GP_DOUBLE), k);
-	dev->destroy(dev, &f);
-	dev->destroy(dev, &k);
+	gp_destroy_all(dev, &f, &k);
 	return host;
 }
 

@@ -166,8 +166,7 @@ check_kernel(gp_device *dev, const golden *g, const gp_graph *graph, const gp_pr
 			  type == GP_FLOAT ? 1e-5 : 1e-12);
 		dev->download(dev, gp_matrix_wrap(k, N, 3, GP_DOUBLE), columns);
 		check_columns(g, "columns", type, k, 3, first);
-		dev->destroy(dev, &d);
-		dev->destroy(dev, &columns);
+		gp_destroy_all(dev, &d, &columns);
 	}
 	gp_eval_close(&ev);
 }

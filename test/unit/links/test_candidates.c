@@ -3,7 +3,7 @@
  * budget, codes against angles in the kernel, odd graphs, faults and cancels.
  */
 #include "base/base.h"
-#include "links/links_internal.h"
+#include "links/search/candidates.h"
 #include "test_env.h"
 #include "test_graphs.h"
 #include "test_codes.h"

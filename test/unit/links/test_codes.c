@@ -2,7 +2,7 @@
  * test_codes.c - sign codes against angles in the exact kernel, twins, nodes
  * without a kernel, equal bits, odd graphs, faults and cancels.
  */
-#include "links/links_internal.h"
+#include "links/search/candidates.h"
 #include "test_env.h"
 #include "test_graphs.h"
 #include "test_codes.h"

@@ -1,7 +1,7 @@
 /*
  * test_metrics.c - logistic regression against SciPy, and the calibrated curve against its definition.
  */
-#include "links/links_internal.h"
+#include "links/model/logistic.h"
 #include "links/links_internal.h"
 #include "test_env.h"
 

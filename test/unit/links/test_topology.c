@@ -3,7 +3,7 @@
  * the counts by brute force, and the suggestions for two-sided graphs.
  */
 #include "base/base.h"
-#include "links/links_internal.h"
+#include "links/search/candidates.h"
 #include "test_env.h"
 #include "test_graphs.h"
 #include "test_rows.h"

@@ -226,9 +226,7 @@ some_steps(gp_device *dev, gp_type type)
 		gp_trainer_step(&s.t, 0, 0.01);
 	}
 	uint64_t	hash = hash_parameters(&s.t);
-	dev->destroy(dev, &s.network.input);
-	dev->destroy(dev, &s.o[0]);
-	dev->destroy(dev, &s.o[1]);
+	gp_destroy_all(dev, &s.network.input, &s.o[0], &s.o[1]);
 	gp_trainer_close(&s.t);
 	return hash;
 }

@@ -95,8 +95,7 @@ small_open(gp_env *env, gp_device *dev, int n, int inputs, int units, int layers
 static void
 small_close(small *s)
 {
-	s->t.dev->destroy(s->t.dev, &s->network.input);
-	s->t.dev->destroy(s->t.dev, &s->map);
+	gp_destroy_all(s->t.dev, &s->network.input, &s->map);
 	gp_trainer_close(&s->t);
 }
 

@@ -8,7 +8,6 @@
  */
 #include <sched.h>
 
-#include "cpu_blas.h"
 #include "cpu_internal.h"
 
 /* Operations of a tile: 10 to 20 ms of one core, but a sixteenth of smaller problems. */

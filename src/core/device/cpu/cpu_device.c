@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 
-#include "cpu_blas.h"
 #include "cpu_internal.h"
 
 /* More threads than this are not started. */

@@ -6,7 +6,6 @@
  * interrupts and use all threads; LAPACK sees small blocks only.
  */
 
-#include "cpu_blas.h"
 #include "cpu_internal.h"
 
 /* The largest block that LAPACK factors. */

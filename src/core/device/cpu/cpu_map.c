@@ -12,7 +12,6 @@
 /* Elements of a tile: below 10 ms even where exp is computed one by one. */
 #define TILE_ELEMENTS (INT64_C(1) << 18)
 
-/* True when the stage reads variances. */
 static bool
 uses_variances(const gp_stage *stage)
 {

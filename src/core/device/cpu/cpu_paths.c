@@ -35,7 +35,6 @@ typedef struct paths_job
 #define ARRAY_ROWS (INT64_C(1) << 18)	/* except a short one, which is read faster */
 #define GROUP_ENTRIES (INT64_C(1) << 22)	/* walked back for a group: some ten milliseconds */
 
-/* The weights of a middle. */
 static inline lanes
 weights_of(const paths_job *job, int32_t node)
 {
@@ -108,7 +107,6 @@ bits_for(int64_t nodes)
 	return bits;
 }
 
-/* The pairs of one group. */
 static void
 follow_group(paths_job *job, int64_t group)
 {

@@ -8,7 +8,6 @@
  * Right sides are independent of each other and are shared out in slices.
  */
 
-#include "cpu_blas.h"
 #include "cpu_internal.h"
 
 /* The largest triangle solved by substitution. */

@@ -5,7 +5,6 @@
  * of a few rows puts them behind its own.  Columns that are nodes (of the identity, and of
  * lists of neighbours) keep their numbers of the fit, and nodes that are new stand behind these.
  */
-#include "live_state.h"
 #include "kernel/prepared.h"
 
 void

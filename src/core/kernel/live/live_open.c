@@ -5,7 +5,6 @@
  * computes the first ones alone: as far as later steps reach.  Within a row of A the
  * entries stay in the order of nodes, as the fit has added them up.
  */
-#include "live_state.h"
 #include "kernel/prepared.h"
 
 /*

@@ -3,7 +3,6 @@
  *
  * Each node that was read has a row, the nearest to what is asked for first.
  */
-#include "live_state.h"
 #include "kernel/prepared.h"
 
 /* How far each inner node is; what cannot be reached is far. */

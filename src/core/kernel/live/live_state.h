@@ -109,7 +109,6 @@ extern void gp_state_refuse(gp_env *env) __attribute__((noreturn));
 extern const gp_piece *gp_state_need(gp_env *env, const gp_live_state *state, gp_piece_kind kind,
 									 int site, int part, int64_t rows);
 
-/* The bytes of all pieces. */
 extern double gp_state_bytes(const gp_live_state *state);
 
 /* Moves all pieces of another, which is freed. */
@@ -191,7 +190,6 @@ extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *pro
 							  const gp_asked *asked, gp_fit_size fit, const gp_live_state *state,
 							  gp_type type);
 
-/* The row of a node. */
 extern int32_t gp_live_row(const gp_eval *ev, int32_t node);
 
 /* Has a low-rank factor computed for rows as far as each step needs them. */

@@ -7,7 +7,6 @@
  * norm needs it: operators act on the panel, and the last layer's factor is
  * never formed.  Linear terms stay exact and sparse between the activations.
  */
-#include "kernel/live/live_state.h"
 #include "lowrank.h"
 
 #define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */

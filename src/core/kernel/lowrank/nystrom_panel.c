@@ -5,7 +5,6 @@
  * The panel of an activation on linear terms is made of these; the panel of one on panels, of
  * theirs, a block of rows at a time.  What has to be whitened for that is whitened here.
  */
-#include "kernel/live/live_state.h"
 #include "lowrank.h"
 
 #define ANY_JITTER 1e5			/* the largest with accepts_any_jitter */

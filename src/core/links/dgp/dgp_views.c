@@ -14,7 +14,6 @@
 
 /* ---- views ---- */
 
-/* The graph of a view, and its operator. */
 static void
 open_view(gp_dgp_training *d, gp_dgp_view *v, const gp_graph *graph)
 {

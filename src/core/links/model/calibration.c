@@ -1,7 +1,7 @@
 /*
  * calibration.c - from logits to the probabilities of links.
  */
-#include "links/links_internal.h"
+#include "links/search/candidates.h"
 
 #define CALIBRATION_SALT UINT64_C(0x61736b6564000000)	/* draws are not those of the folds */
 #define LEAST_NODES 400			/* drawn of all folds, and as many as have, with all, */
@@ -267,7 +267,6 @@ gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds, const 
 
 /* ---- pairs ---- */
 
-/* Adds a pair. */
 static void
 add_pair(gp_link_calibration_pairs *c, int32_t node, int32_t other, bool linked, double weight)
 {

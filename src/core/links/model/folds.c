@@ -6,11 +6,11 @@
  * a hash of the pair and the seed: links are taken in the order of their hashes,
  * so no order of input, no thread and no earlier draw matters.
  */
-#include "base/base.h"
 #include "base/hash_table.h"
-#include "base/sort.h"
-#include "links/links_internal.h"
+#include "links/search/rules.h"
 
+#define LEAST_FOLDS 2			/* where there are links enough */
+#define AIM 2800				/* links in all, for which small graphs take more folds */
 #define TRIES 64				/* random pairs drawn for each one wanted */
 #define MOST_LISTED 4096		/* nodes up to which they are */
 #define UNLINKED_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
@@ -279,11 +279,11 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 {
 	/* The links that a fold hides. */
 	int64_t		share = gp_max64(llround(GP_LINK_FOLD_SHARE * (double) graph->edges), 1);
-	int64_t		wanted = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
+	int64_t		wanted = AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
 
 	gp_link_require_two(env, graph);
-	wanted = gp_min64(gp_max64(wanted, GP_LINK_LEAST_FOLDS),
-					  graph->time ? GP_LINK_LEAST_FOLDS : GP_LINK_FOLDS);
+	wanted = gp_min64(gp_max64(wanted, LEAST_FOLDS),
+					  graph->time ? LEAST_FOLDS : GP_LINK_FOLDS);
 	int			folds = (int) gp_min64(wanted, graph->edges / share);
 	gp_heap		order = draw_links(env, graph, seed, folds * share, graph->time != NULL);
 	/* Of a graph with times a fold's graph has no link that came after those that it hides. */

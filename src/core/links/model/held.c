@@ -4,7 +4,7 @@
  * A link that is taken out may cut the graph in two.  A pair of two components can be told by its
  * ends alone, so auc_component counts the pairs of one component only.
  */
-#include "links/links_internal.h"
+#include "links/search/rules.h"
 
 /* Lists the pairs of the folds, and adds them to the counts of their topology. */
 static void

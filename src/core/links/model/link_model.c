@@ -6,6 +6,7 @@
  */
 #include "links/scores/scores.h"
 
+#define MOST_WIDTH 1024			/* numbers of a node or a pair */
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
 
 /* Stored models have arrays of these tags: append only. */
@@ -90,7 +91,6 @@ place_of(gp_link_model *m, enum array_tag tag)
 	return places[tag];
 }
 
-/* The numbers of a model. */
 static void
 write_scalars(const gp_link_model *m, double *s)
 {
@@ -260,10 +260,10 @@ restore_scalars(restorer *r, gp_link_model *m)
 	m->metric[GP_LINK_METRIC_AUC] = r->scalar[AT_AUC];
 	m->metric[GP_LINK_METRIC_PRECISION] = r->scalar[AT_PRECISION];
 	m->steps = (int32_t) whole(r, AT_STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
-	m->scores.width = (int32_t) whole(r, AT_SCORES, GP_LINK_MOST_WIDTH);
+	m->scores.width = (int32_t) whole(r, AT_SCORES, MOST_WIDTH);
 	m->scores.landmarks = whole(r, AT_LANDMARKS, GP_SYEV_MAX);
 	m->ease.ridge = r->scalar[AT_RIDGE];
-	m->node.width = (int32_t) whole(r, AT_NODE_WIDTH, GP_LINK_MOST_WIDTH);
+	m->node.width = (int32_t) whole(r, AT_NODE_WIDTH, MOST_WIDTH);
 	m->inducing.n = whole(r, AT_INDUCING, GP_SYEV_MAX);
 	m->dgp.offset = r->scalar[AT_OFFSET];
 	m->dgp.scale = r->scalar[AT_SCALE];

@@ -5,6 +5,7 @@
  * arc-cosine map of degree one, twice, on <z, z'> / width + 1 (Cho and Saul 2009).
  */
 #include "link_regression.h"
+#include "logistic.h"
 
 #define LANDMARKS 200			/* rows of a Gaussian process */
 #define KERNEL_DEPTH 2
@@ -96,7 +97,6 @@ gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi)
 	return r;
 }
 
-/* The mean and the deviation of each score. */
 static void
 moments(int64_t n, int32_t width, const double *score, double *centre, double *deviation)
 {

@@ -10,7 +10,7 @@
 #ifndef GP_LINK_REGRESSION_H
 #define GP_LINK_REGRESSION_H
 
-#include "links/links_internal.h"
+#include "logistic.h"
 
 typedef struct gp_link_regression
 {

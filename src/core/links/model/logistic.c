@@ -1,9 +1,8 @@
 /*
  * logistic.c - logistic regression on given basis functions, by Newton's method.
  */
-#include "links/links_internal.h"
+#include "logistic.h"
 
-#include "numeric/numeric.h"
 
 #define STEPS 50
 #define HALVINGS 30

@@ -14,7 +14,6 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 	return gp_kernel_factor(dev, &p, max_rank);
 }
 
-/* Copies one node's row. */
 static void
 copy_row(const gp_link_model *model, int32_t node, float *to)
 {

@@ -11,6 +11,7 @@
  * fold's links, and neither these nor the fold's non-links are learnt from.
  */
 #include "link_regression.h"
+#include "logistic.h"
 
 #include <stdio.h>
 
@@ -163,7 +164,6 @@ typedef struct regression
 	double	   *weight;
 } regression;
 
-/* Prepares it, and the model of its graph. */
 static regression
 regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 				const fold_sets *p, gp_link_model *model)

@@ -9,7 +9,7 @@
  * by rank is another, which only test/bench/rank_links.py makes.
  */
 
-#include "links/links_internal.h"
+#include "links/search/candidates.h"
 
 #define HOP_SALT UINT64_C(0x686f706e65617200)
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */

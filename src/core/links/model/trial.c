@@ -4,7 +4,7 @@
  * Each pair is scored on a graph without the links of its fold, and predicted by what the other
  * folds teach.
  */
-#include "links/links_internal.h"
+#include "logistic.h"
 
 gp_link_trial
 gp_link_trial_open(gp_env *env, const gp_link_held *held)

@@ -15,7 +15,6 @@
 /* of a centred row, relative to the row and the mean: else it has none */
 #define SMALLEST_NORM 1e-6
 
-/* Dense features as a matrix. */
 static gp_matrix
 dense_features(const gp_link_context *f)
 {

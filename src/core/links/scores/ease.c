@@ -20,6 +20,7 @@
  * ease_solve.c solves it for single columns of Z; the block of the smaller side, where there
  * is room for it, gives any z and both diagonals.
  */
+#include "links/search/bipartition.h"
 #include "scores.h"
 
 #define DENSE_NODES 10000		/* of the smaller side, at most, where the inverse is computed */

@@ -11,7 +11,6 @@
  */
 #include "scores.h"
 
-#include "base/base.h"
 
 #define MOST_DIMS 4096
 
@@ -29,7 +28,6 @@ inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
 	return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
-/* What each column is multiplied by. */
 static double *
 column_weights(gp_env *env, const gp_csr *x)
 {

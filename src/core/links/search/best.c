@@ -9,7 +9,7 @@
 #include "link_predict.h"
 
 #include "base/hash_table.h"
-#include "base/sort.h"
+#include "candidates.h"
 
 /* candidates that are scored at once, unless one node has more */
 #define GROUP_PAIRS (INT64_C(1) << 17)
@@ -318,7 +318,6 @@ open_lots(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 		b->search[t] = gp_link_search_twin(b->search[0]);
 }
 
-/* Frees it all. */
 static void
 close_lots(best *b)
 {

@@ -7,7 +7,7 @@
  * again.  A component has two sides when hardly any of its cycles needs a link within a side: a
  * tree always has, and most other graphs are far from it.
  */
-#include "links/links_internal.h"
+#include "bipartition.h"
 
 #define SWEEPS 8				/* over a component's nodes, for changes of colour */
 #define ODD_SHARE 0.05			/* of a component's cycles: links within a side, at most */

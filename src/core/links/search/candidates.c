@@ -13,8 +13,7 @@
  * lead from side to side, what lies two steps from a node, and what the kernel finds like it, are
  * of its own side: these nodes are no candidates but middles, and what they are linked with is.
  */
-#include "base/base.h"
-#include "base/sort.h"
+#include "candidates.h"
 #include "lsh.h"
 
 #define HUB_DEGREE 100			/* a node of more neighbours is a hub */
@@ -56,7 +55,6 @@ degree(const gp_link_search *s, int64_t node)
 	return s->neighbours->start[node + 1] - s->neighbours->start[node];
 }
 
-/* What a search writes to. */
 static void
 make_marks(gp_link_search *s)
 {
@@ -183,7 +181,6 @@ begin_at(uint64_t key, int64_t n)
 	return n > 0 ? (int64_t) (gp_hash(key) % (uint64_t) n) : 0;
 }
 
-/* What is left of the budget. */
 static inline int64_t
 left(const gp_link_search *s)
 {
@@ -260,7 +257,6 @@ found_few(const gp_link_search *s, int32_t node)
 	return n < FEW;
 }
 
-/* Drops what is never linked with the node. */
 static void
 drop_never(gp_link_search *s, int32_t node)
 {

@@ -3,6 +3,7 @@
  *
  * Candidates are ranked by logits in float; the rows returned have logits and variances in double.
  */
+#include "candidates.h"
 #include "link_predict.h"
 
 #define POSTERIOR_ROWS 256		/* pairs whose basis functions are held at once, in double */

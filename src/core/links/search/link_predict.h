@@ -4,6 +4,7 @@
 #ifndef GP_LINK_PREDICT_H
 #define GP_LINK_PREDICT_H
 
+#include "candidates.h"
 #include "links/model/link_regression.h"
 #include "links/scores/scores.h"
 

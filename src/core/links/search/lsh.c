@@ -1,7 +1,6 @@
 /*
  * lsh.c - tables of codes, and the nodes nearest to one.
  */
-#include "base/sort.h"
 #include "lsh.h"
 
 #define PLAIN_NODES 4096		/* up to so many nodes all codes are compared */
@@ -21,7 +20,6 @@ no_code(const uint64_t *code)
 	return any == 0;
 }
 
-/* The bits of a code in one band. */
 static inline uint32_t
 band_of(const uint64_t *code, int band, int bits)
 {
@@ -83,7 +81,6 @@ gp_link_tables_free(gp_env *env, gp_link_tables *t)
 	gp_free_all(env, t->node, t->start);
 }
 
-/* The set bits of a word. */
 static inline int
 bits_set(uint64_t x)
 {

@@ -6,7 +6,7 @@
  * and what a node may be linked with is all of that order but the range of its own side.  Of a node
  * without links nobody knows the side: it is drawn in place of a random node with links.
  */
-#include "links/links_internal.h"
+#include "rules.h"
 
 #define WITHOUT_LINKS (INT64_C(1) << 62)	/* the keys of such nodes, which stand last */
 

@@ -6,7 +6,6 @@
  * the rows, over pi (Charikar 2002).  The mean row is taken off first: the
  * covariances of networks are positive, and all rows lie in one corner.
  */
-#include "base/base.h"
 #include "links/links_internal.h"
 
 #define LANDMARKS 512			/* of the factor */

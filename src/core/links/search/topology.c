@@ -6,7 +6,8 @@
  * to those that are followed.  Random pairs without a link say what is worth knowing: a kind of
  * pairs is left out when random pairs are often of it and links practically never.
  */
-#include "links/links_internal.h"
+#include "bipartition.h"
+#include "topology.h"
 
 #define PAIR_WORK 100000		/* entries that are gone through for the distance of a pair */
 #define RARE 20					/* times rarer than random pairs: practically never */

@@ -8,9 +8,7 @@
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"
 #include "pg/distributed/distributed.h"
-#include "pg/store/store.h"
 #include "pg/store/store_live.h"
-#include "pg/store/store_links.h"
 
 #define WORSE 0.02				/* a difference of loo_score that is told */
 

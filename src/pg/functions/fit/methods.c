@@ -5,7 +5,6 @@
 
 #include "methods.h"
 
-#include "core/formula/formula.h"
 #include "core/train/train.h"
 
 /* The methods that learn from the labels of nodes. */

@@ -76,7 +76,6 @@ gnngp_task_plan(gp_device *device, const gnngp_data *data, const gp_problem *pro
 	return gp_plan_fitter(device, problem, fitter, &fit);
 }
 
-/* The kernel of a task. */
 static const char *
 kernel_of(const gnngp_task_data *task)
 {

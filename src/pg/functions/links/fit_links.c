@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "core/formula/formula.h"
 #include "fit_links.h"
 #include "pg/functions/fit/methods.h"
 

@@ -4,9 +4,7 @@
 #include "postgres.h"
 
 #include "fit_links.h"
-#include "pg/store/store.h"
 #include "pg/store/store_links.h"
-#include "pg/ids/given_ids.h"
 
 /* gp_heldout_links(model, id or nodes): the pairs that have an end among the nodes.  A grant of the
  * model does not give its links away. */

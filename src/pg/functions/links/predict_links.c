@@ -3,12 +3,8 @@
  */
 #include "postgres.h"
 
-#include "core/base/hash_table.h"
-#include "core/base/sort.h"
-#include "pg/reader/reader.h"
 #include "fit_links.h"
 #include "pg/store/store_links.h"
-#include "pg/ids/given_ids.h"
 
 #define ARG_AMONG 4
 #define BRIEF 512				/* nodes or pairs, up to which a call is brief */
@@ -47,7 +43,6 @@ emit_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double scor
 			   gnngp_out_float(variance), gnngp_out_float(probability));
 }
 
-/* Emits a row of the core. */
 static void
 emit_row(void *state, const gp_link_row *row)
 {
@@ -109,7 +104,6 @@ emit_kept_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_p
 	}
 }
 
-/* Unpacks the first pairs of a node. */
 static int32
 unpack(const kept_call *t, const gnngp_block *block, const gnngp_kept_node *node,
 	   gnngp_kept_pair *pair)
@@ -121,7 +115,6 @@ unpack(const kept_call *t, const gnngp_block *block, const gnngp_kept_node *node
 	return n;
 }
 
-/* Emits row i of a block. */
 static void
 emit_kept_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {

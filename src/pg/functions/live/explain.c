@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "pg/reader/reader.h"
 #include "live_common.h"
 
 /* The arguments. */

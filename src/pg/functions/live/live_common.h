@@ -54,7 +54,6 @@ extern gnngp_numbered gnngp_live_call_number(const gnngp_live_call *c, const gnn
 /* Reads the neighbourhood of what is wanted; the question of the nodes. */
 extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **some);
 
-/* The device to compute on. */
 extern gp_device *gnngp_live_call_device(const gnngp_live_call *c);
 
 /* predict_live.c: the most probable class of the first node, as gp_predict_live tells it. */

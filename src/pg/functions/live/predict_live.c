@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "pg/reader/reader.h"
 #include "live_common.h"
 #include "utils/fmgroids.h"
 
@@ -166,7 +165,6 @@ order_open(const gnngp_live_call *c, const gp_live_answer *a)
 		gnngp_class_order_open(gp_live_calibrator(state), a->columns, gp_live_shares(state));
 }
 
-/* Orders the classes of node i of an answer. */
 static void
 order_classes(gnngp_class_order *order, const gp_live_answer *a, int64 i)
 {

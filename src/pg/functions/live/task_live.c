@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "live_common.h"
-#include "pg/store/store.h"
 
 /* The labels of the fit, as facts, by numbers of their entities in the order of ids. */
 static gp_facts_labels

@@ -7,8 +7,6 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "pg/reader/reader.h"
-#include "pg/store/store.h"
 #include "pg/store/store_links.h"
 
 /* The figures of each block of time, which labels are behind. */

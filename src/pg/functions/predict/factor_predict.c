@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "pg/reader/read_tables.h"
 #include "pg/store/store.h"
 #include "pg/types/types.h"
 

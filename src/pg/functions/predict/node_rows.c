@@ -8,7 +8,6 @@
 
 #include "node_rows.h"
 
-/* Emits row i of a block. */
 static void
 emit_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "pg/reader/reader.h"
 
 /* The arguments of gp_predict. */
 enum predict_argument
@@ -19,7 +18,6 @@ typedef struct wish
 	int32		class;			/* that is asked for; -1: the best of each node */
 } wish;
 
-/* Emits the rows of one node. */
 static void
 emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {

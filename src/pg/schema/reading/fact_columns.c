@@ -167,7 +167,6 @@ told_by(const gnngp_task_reading *r, const gnngp_fact_source *facts,
 	return told;
 }
 
-/* Clears the columns of facts. */
 static void
 clear_facts(const gnngp_task_reading *r, int32 facts)
 {

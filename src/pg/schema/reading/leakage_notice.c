@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "core/base/sort.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
 

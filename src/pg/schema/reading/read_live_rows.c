@@ -9,7 +9,6 @@
 #include "access/xact.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "pg/server/server.h"
 #include "pg/schema/task/task.h"
 #include "task_reading.h"
 #include "utils/builtins.h"

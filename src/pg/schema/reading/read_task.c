@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "pg/server/server.h"
 #include "pg/schema/task/task.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
@@ -79,7 +78,6 @@ ids_of(gp_env *env, const gnngp_task_row *row, int64 n, const gnngp_task_rows *r
 	return ids;
 }
 
-/* Takes the labels of the first rows. */
 static void
 take_labels(gnngp_data *data, gnngp_task_rows *rows)
 {

@@ -164,7 +164,6 @@ rolled_up_rows(const gnngp_join *j, const gnngp_rollup *u)
 					gnngp_join_equals(j->schema, r, u->child, "s"), j->asked[0] ? " AND " : "", j->asked);
 }
 
-/* Joins what is rolled up, by an alias. */
 static void
 join_rolled_up(gnngp_join *j, const gnngp_rollup *u, const char *alias)
 {

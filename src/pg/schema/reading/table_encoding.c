@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
 

@@ -79,7 +79,6 @@ typedef struct gnngp_join
 	gnngp_joined	joined[GNNGP_MOST_JOINED];
 } gnngp_join;
 
-/* Makes the rollups of a schema. */
 extern void gnngp_find_rollups(gnngp_schema *s);
 
 /* The encodings of rollups stand behind those of tables, then come those of what rows refer to. */

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "core/base/sort.h"
 #include "tiers.h"
 #include "utils/timestamp.h"
 

@@ -17,7 +17,6 @@
 
 #include <float.h>
 
-#include "pg/server/server.h"
 #include "tiers.h"
 #include "utils/array.h"
 #include "utils/timestamp.h"
@@ -93,7 +92,6 @@ is_compared(const gnngp_cell_source *cell)
 	return !cell->target && !cell->known && cell->relation < 0;
 }
 
-/* The numbers that are kept of a row. */
 static int64
 numbers_kept(const comparison *c, int nfacts)
 {
@@ -361,7 +359,6 @@ look(void *arg)
 			c->of[gnngp_table_find_column(t, c->row->cell[i].name)] = c->name;
 }
 
-/* True for a table that has a column to compare. */
 static bool
 has_compared(const gnngp_schema_table *t)
 {

@@ -8,7 +8,6 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "pg/server/server.h"
 #include "task.h"
 #include "utils/array.h"
 #include "utils/builtins.h"

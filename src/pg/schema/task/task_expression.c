@@ -20,7 +20,6 @@
 #include "parser/parser.h"
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
-#include "pg/server/server.h"
 #include "task.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"

@@ -8,8 +8,6 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "core/base/sort.h"
-#include "pg/server/server.h"
 #include "task.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
