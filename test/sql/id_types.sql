@@ -107,5 +107,14 @@ SELECT node FROM (VALUES ('span', '[3,4)'), ('list', '{3,4}'), ('pair', '(3,"x y
 SELECT c, gp_report(c) LIKE '%<html%' FROM unnest('{span,list,pair}'::text[]) AS c;
 SELECT gp_predict_live('span', '[3,4)');
 SELECT gp_predict_live('pair', '(3,"x y")');
-SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
+-- Rows of a task are found where the cast to text of their ids gives another text than the output does
+CREATE TABLE hosts AS SELECT ('10.0.0.' || i)::inet AS ip, '2024-03-01'::timestamptz + i * interval '3 hours' AS since, CASE WHEN i % 4 > 0 THEN i % 2 = 0 END AS y FROM generate_series(1, 40) i;
+CREATE TABLE hits AS SELECT ip AS host, since - k * interval '1 day' AS at, k + (y IS NOT DISTINCT FROM true)::int * 10 AS size FROM hosts, generate_series(1, 5) k;
+ALTER TABLE hosts ADD PRIMARY KEY (ip), ALTER since SET NOT NULL;
+ALTER TABLE hits ADD FOREIGN KEY (host) REFERENCES hosts, ALTER at SET NOT NULL;
+SELECT gp_create_graph('net', '{hosts,hits}');
+SELECT gp_create_task('hosted', 'net', 'hosts.y');
+SELECT labelled, facts FROM gp_fit('hosted', live => true);
+SELECT count(*) FROM gp_predict('hosted', NULL::inet) AS p JOIN gp_predict_live('hosted', ARRAY(SELECT ip FROM hosts WHERE y IS NULL)) AS l USING (node, class) WHERE abs(p.score - l.score) < 1e-4;
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE asks IS NULL ORDER BY graph;
 DROP SCHEMA id_types CASCADE;
