@@ -85,11 +85,19 @@ gp_solution_spread(gp_env *env, const gp_problem *problem, const gp_targets *tar
 {
 	int64_t		m = targets->m;
 
-	if (problem->task != GP_TASK_VALUES || targets->flat || env->dry)
+	if (problem->task != GP_TASK_VALUES || targets->flat)
 		return;
 	double		least = (targets->least - targets->offset) / targets->unit;
-	predicted_label *label = gp_alloc_array(env, m, sizeof(predicted_label));
-	double	   *far = gp_alloc_array(env, m, sizeof(double));
+	predicted_label *label = gp_alloc_values(env, m, sizeof(predicted_label));
+	double	   *far = gp_alloc_values(env, m, sizeof(double));
+
+	if (env->dry)
+	{
+		/* The sort takes as much as half of them. */
+		gp_free(env, gp_alloc_values(env, m / 2, sizeof(predicted_label)));
+		gp_free_all(env, label, far);
+		return;
+	}
 
 	for (int64_t i = 0; i < m; i++)
 	{
