@@ -196,9 +196,10 @@ AS $sql$
                           (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
                           (5, 'mrr_common_neighbours', 'the same by common neighbours'),
                           (6, 'mrr_resource_allocation', 'the same by resource allocation'),
-                          (7, 'hits_at_1', 'share at the first place of these'),
-                          (8, 'hits_at_10', 'share at the first ten places'),
-                          (9, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label)
+                          (7, 'mrr_preferential_attachment', 'the same by numbers of links alone'),
+                          (8, 'hits_at_1', 'share at the first place of these'),
+                          (9, 'hits_at_10', 'share at the first ten places'),
+                          (10, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label)
              WHERE figures ? f.metric)),
         (SELECT gnngp_internal.report_curves('held-out links',
                     concat(gnngp_internal.report_figure(figures, 'auc', 'AUC'), gnngp_internal.report_figure(figures, 'auc_component', 'within one component')),

@@ -119,7 +119,8 @@ typedef struct gp_link_ranks
 	double		reciprocal;		/* of the ranks, summed */
 	double		hits[GP_LINK_PLACES];	/* links among the first 1, 10 and 20 */
 	double		common;			/* of the ranks by common neighbours, reciprocal and summed */
-	double		allocation;		/* the same by resource allocation */
+	double		allocation;		/* the same by resource allocation, */
+	double		attachment;		/* and by how many links the other end has */
 } gp_link_ranks;
 
 /*
@@ -152,6 +153,8 @@ typedef enum gp_link_metric
 	GP_LINK_METRIC_MRR_COMMON,
 	/* the same by resource allocation: neighbours in common over their degrees */
 	GP_LINK_METRIC_MRR_ALLOCATION,
+	/* the same by preferential attachment: of one end's candidates, their numbers of links */
+	GP_LINK_METRIC_MRR_ATTACHMENT,
 	GP_LINK_METRICS
 } gp_link_metric;
 

@@ -62,6 +62,7 @@ typedef struct gp_link_rivals
 	gp_link_pairs pairs;
 	double	   *common;			/* neighbours in common in the fold's graph, */
 	double	   *allocation;		/* each divided by how many neighbours it has */
+	double	   *attachment;		/* neighbours of the second end */
 } gp_link_rivals;
 
 extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);

@@ -104,9 +104,12 @@ check_counts(const gp_graph *g, const gp_link_rivals *r)
 				common++;
 				allocation += 1.0 / (double) (g->start[k + 1] - g->start[k]);
 			}
+		double		links = (double) (g->start[r->pairs.dst[e] + 1] - g->start[r->pairs.dst[e]]);
+
+		gap = fmax(gap, fabs(links - r->attachment[e]));
 		gap = fmax(gap, fmax(fabs(common - r->common[e]), fabs(allocation - r->allocation[e])));
 	}
-	close_to(gap, 0.0, 1e-12, "common neighbours are counted in the fold's graph");
+	close_to(gap, 0.0, 1e-12, "common neighbours, and links, are counted in the fold's graph");
 }
 
 /* A graph with fewer nodes than rivals. */
@@ -137,7 +140,8 @@ check_ranks(void)
 	int64_t		first[] = {0, 4, 6, 7};
 	double		score[] = {0.5, 0.9, 0.5, 0.1, 0.7, 0.2, 0.3};
 	double		none[50] = {0.0};
-	gp_link_rivals r = {.links = 3,.first = first,.common = score,.allocation = none};
+	gp_link_rivals r = {.links = 3,.first = first,.common = score,.allocation = none,
+	.attachment = score};
 	gp_link_ranks ranks = {0};
 	double		many[50];
 	int64_t		all[] = {0, 50};
@@ -148,10 +152,12 @@ check_ranks(void)
 	close_to(ranks.hits[0], 2.0, 0.0, "two are at the first place");
 	close_to(ranks.common, ranks.reciprocal, 1e-15, "plain counts rank as scores do");
 	close_to(ranks.allocation, 1.0 / 2.5 + 1.0 / 1.5 + 1.0, 1e-15, "where none counts, all are equal");
+	close_to(ranks.attachment, ranks.reciprocal, 1e-15, "so do numbers of links");
 	close_to(ranks.hits[2], 3.0, 0.0, "all are at the first twenty places");
 	for (int k = 0; k < 50; k++)
 		many[k] = k == 0 ? 20.5 : k;
-	r = (gp_link_rivals) {.links = 1,.first = all,.common = none,.allocation = none};
+	r = (gp_link_rivals) {.links = 1,.first = all,.common = none,.allocation = none,
+	.attachment = none};
 	gp_link_rivals_rank(&r, many, &ranks);
 	close_to(ranks.hits[2], 3.0, 0.0, "the thirtieth is no hit");
 	many[0] = 30.5;

@@ -139,6 +139,7 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 	model->metric[GP_LINK_METRIC_HITS_20] = ranks->hits[2] / links;
 	model->metric[GP_LINK_METRIC_MRR_COMMON] = ranks->common / links;
 	model->metric[GP_LINK_METRIC_MRR_ALLOCATION] = ranks->allocation / links;
+	model->metric[GP_LINK_METRIC_MRR_ATTACHMENT] = ranks->attachment / links;
 	for (int64_t e = 0; e < held->n; e++)
 		held->row[e].probability = gp_link_probability(&model->curve, held->row[e].score);
 	gp_free_all(env, label, score);
@@ -156,7 +157,8 @@ gp_link_metric_name(gp_link_metric metric)
 		[GP_LINK_METRIC_HITS_1] = "hits_at_1",
 		[GP_LINK_METRIC_HITS_10] = "hits_at_10",
 		[GP_LINK_METRIC_MRR_COMMON] = "mrr_common_neighbours",
-		[GP_LINK_METRIC_MRR_ALLOCATION] = "mrr_resource_allocation"
+		[GP_LINK_METRIC_MRR_ALLOCATION] = "mrr_resource_allocation",
+		[GP_LINK_METRIC_MRR_ATTACHMENT] = "mrr_preferential_attachment"
 	};
 
 	return names[metric];

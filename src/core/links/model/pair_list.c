@@ -40,7 +40,7 @@ gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b
 void
 gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 {
-	gp_free_all(env, r->first, r->common, r->allocation);
+	gp_free_all(env, r->first, r->common, r->allocation, r->attachment);
 	gp_link_pairs_free(env, &r->pairs);
 	memset(r, 0, sizeof(*r));
 }

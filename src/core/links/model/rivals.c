@@ -44,17 +44,22 @@ add_rivals(gp_link_rivals *r, gp_env *env, const gp_graph *full, gp_link_search 
 	}
 }
 
-/* What the nodes that both ends of each pair are linked with say, directions aside. */
+/*
+ * What the nodes that both ends of each pair are linked with say, and how many the second end is
+ * linked with, directions aside.
+ */
 static void
-count_common(gp_env *env, const gp_csr *a, gp_link_rivals *r)
+count_neighbours(gp_env *env, const gp_csr *a, gp_link_rivals *r)
 {
 	r->common = gp_alloc_zero(env, r->pairs.n, sizeof(double));
 	r->allocation = gp_alloc_zero(env, r->pairs.n, sizeof(double));
+	r->attachment = gp_alloc_zero(env, r->pairs.n, sizeof(double));
 	for (int64_t e = 0; e < r->pairs.n; e++)
 	{
 		int64_t		i = a->start[r->pairs.src[e]];
 		int64_t		j = a->start[r->pairs.dst[e]];
 
+		r->attachment[e] = (double) (a->start[r->pairs.dst[e] + 1] - j);
 		for (; gp_csr_common(a, &i, a->start[r->pairs.src[e] + 1], &j,
 							 a->start[r->pairs.dst[e] + 1]); i++, j++)
 		{
@@ -89,7 +94,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 				   node, prepared ? prepared->rules : NULL);
 		r.first[e + 1] = r.pairs.n;
 	}
-	count_common(env, gp_link_search_pattern(search), &r);
+	count_neighbours(env, gp_link_search_pattern(search), &r);
 	gp_link_search_close(search);
 	return r;
 }
@@ -145,5 +150,6 @@ gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks 
 			ranks->hits[k] += rank <= places[k];
 		ranks->common += 1.0 / gp_link_rank(r->common, &r->first[e]);
 		ranks->allocation += 1.0 / gp_link_rank(r->allocation, &r->first[e]);
+		ranks->attachment += 1.0 / gp_link_rank(r->attachment, &r->first[e]);
 	}
 }

@@ -124,6 +124,22 @@ gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_
 	return gp_link_plan_make(device, &problem, method);
 }
 
+/* A NOTICE where a count that anybody can query ranks hidden links better. */
+static void
+notice_counts(gp_env *env, const double *metric)
+{
+	double		common = Max(metric[GP_LINK_METRIC_MRR_COMMON],
+							 metric[GP_LINK_METRIC_MRR_ALLOCATION]);
+	double		attachment = metric[GP_LINK_METRIC_MRR_ATTACHMENT];
+
+	if (metric[GP_LINK_METRIC_MRR] >= Max(common, attachment))
+		return;
+	gp_notice(env, "gp_evaluate compares mrr with that of such counts; another method may do better.",
+			  "%s rank hidden links better than this model", attachment > common ?
+			  "plain numbers of links of each node, such as the popularity of items," :
+			  "plain counts of common neighbours");
+}
+
 gp_link_model *
 gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
 				   const gnngp_link_settings *settings, gp_device **card)
@@ -141,10 +157,7 @@ gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
 		problem.device_arg = card;
 	}
 	gp_link_model *links = gp_link_fit(device, &problem);
-	if (links->metric[GP_LINK_METRIC_MRR] < Max(links->metric[GP_LINK_METRIC_MRR_COMMON],
-												links->metric[GP_LINK_METRIC_MRR_ALLOCATION]))
-		gp_notice(device->env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
-				  "plain counts of common neighbours rank hidden links better than this model");
+	notice_counts(device->env, links->metric);
 	if (links->metric[GP_LINK_METRIC_AUC_COMPONENT] < LEAST_AUC)
 		gp_notice(device->env, "It distinguishes components; more edges, or features of the nodes, may tell more.",
 				  "within a component this model hardly distinguishes links from random pairs (auc_component %.2f)",
