@@ -1,15 +1,8 @@
 /*
  * operator.c - linear operators on the nodes: polynomials in A and P(a).
- *
- * P(a) = a (I - (1-a) A)^-1 is applied by a Chebyshev expansion of fixed length
- * where A has a real spectrum in [-1, 1] (undirected graphs, either
- * normalisation), and by its power series otherwise.
  */
 #include "prepared.h"
 
-#define TOLERANCE_DOUBLE 1e-10	/* of P(a): what its series leaves out, */
-#define TOLERANCE_FLOAT 1e-7
-#define TOLERANCE_ROUGH 5e-2	/* where any polynomial near it serves as well */
 #define WORK_COLUMNS 32			/* that a recurrence is for at once: more leave the cache, */
 #define MANY_NODES 262144		/* but of so many nodes even these do: then */
 #define MORE_COLUMNS 64			/* share the reading of A */
@@ -39,71 +32,8 @@ gp_operator_is_global(const gp_operator *op)
 /* Column blocks that the recurrences work in; those that an operator does not need have no data. */
 enum work_block
 {
-	IN, SUM, T0, T1, T2, WORK_BLOCKS
+	IN, SUM, T0, T1, WORK_BLOCKS
 };
-
-/* The ratio of successive Chebyshev coefficients of 1 / (1 - c x). */
-static double
-chebyshev_ratio(double c)
-{
-	return (1.0 - sqrt(1.0 - c * c)) / c;
-}
-
-/* The number of terms after the first that P(alpha) takes. */
-static int
-series_length(const gp_eval *ev, double alpha)
-{
-	double		c = 1.0 - alpha;
-	double		ratio = ev->kernel->directed ? c : chebyshev_ratio(c);
-	double		tolerance = ev->coarse_ppr ? TOLERANCE_ROUGH :
-		ev->type == GP_FLOAT ? TOLERANCE_FLOAT : TOLERANCE_DOUBLE;
-
-	if (c <= 0.0)
-		return 0;
-	return (int) ceil(log(tolerance * (1.0 - ratio)) / log(ratio));
-}
-
-/*
- * x <- P(alpha) x, with three work blocks.  With c = 1 - alpha, a real spectrum takes Chebyshev
- * polynomials, r = (1 - sqrt(1 - c^2)) / c:
- *
- *		alpha / (1 - c x) = alpha (1 + 2 sum_k r^k T_k(x)) / sqrt(1 - c^2),
- *
- * any other one the power series alpha sum_k c^k A^k.
- */
-static void
-apply_p(gp_eval *ev, double alpha, gp_matrix x, const gp_matrix *w)
-{
-	gp_device  *dev = ev->dev;
-	const gp_csr *a = ev->kernel->a;
-	bool		chebyshev = !ev->kernel->directed;
-	double		c = 1.0 - alpha;
-	gp_matrix	last = w[T0];	/* T_(k-1)(A) x, or alpha c^(k-1) A^(k-1) x */
-	gp_matrix	now = w[T1];
-	gp_matrix	sum = w[T2];
-
-	if (alpha >= 1.0)
-		return;
-	int			length = series_length(ev, alpha);
-	double		ratio = chebyshev_ratio(c);
-	double		coef = chebyshev ? alpha / sqrt(1.0 - c * c) : alpha;
-	dev->axpby(dev, coef, x, 0.0, sum);
-	dev->copy(dev, last, chebyshev ? x : sum);
-	dev->spmm(dev, chebyshev ? 1.0 : c, a, last, 0.0, now);
-	coef = chebyshev ? 2.0 * ratio * coef : 1.0;
-	dev->axpby(dev, coef, now, 1.0, sum);
-	for (int k = 2; k <= length; k++)
-	{
-		gp_matrix	next = last;
-
-		dev->spmm(dev, chebyshev ? 2.0 : c, a, now, chebyshev ? -1.0 : 0.0, next);
-		last = now;
-		now = next;
-		coef *= chebyshev ? ratio : 1.0;
-		dev->axpby(dev, coef, now, 1.0, sum);
-	}
-	dev->copy(dev, x, sum);
-}
 
 /* x <- coef A x in the rows that are computed now, or so many hops further. */
 static void
@@ -133,7 +63,7 @@ apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matr
 		apply_a(ev, 1.0, k - 1, x, w[T0]);
 	for (int p = 0; p < op->np; p++)
 		for (int k = 0; k < m->power_p[p]; k++)
-			apply_p(ev, op->p_alpha[p], x, w);
+			gp_propagate(ev, op->p_alpha[p], x, w[T0], w[T1]);
 	if (m->coef != 1.0)
 		dev->axpby(dev, m->coef, x, 0.0, x);
 }
@@ -179,8 +109,8 @@ blocks_needed(const gp_operator *op, bool *needed)
 
 	needed[IN] = needed[SUM] = several;
 	needed[T0] = true;
-	needed[T1] = needed[T2] = global;
-	return 1 + 2 * several + 2 * global;
+	needed[T1] = global;
+	return 1 + 2 * several + global;
 }
 
 int
@@ -226,7 +156,8 @@ gp_operator_products(const gp_eval *ev, const gp_operator *op)
 	{
 		products += op->term[t].power_a;
 		for (int p = 0; p < op->np; p++)
-			products += (double) op->term[t].power_p[p] * series_length(ev, op->p_alpha[p]);
+			products += (double) op->term[t].power_p[p] *
+				gp_propagation_products(ev, op->p_alpha[p]);
 	}
 	return products;
 }

@@ -9,6 +9,7 @@
 #define GP_PREPARED_H
 
 #include "kernel/live/live_state.h"
+#include "numeric/numeric.h"
 
 /* What is known of an operator. */
 typedef struct gp_known_operator
@@ -50,6 +51,14 @@ extern gp_order *gp_order_make(gp_env *env, const int64_t *start, const int32_t 
 							   const int32_t *node, int64_t n, int hops, bool within);
 extern void gp_order_free(gp_env *env, gp_order *o);	/* NULL is allowed */
 
+/* A rough P(alpha) by the first length Chebyshev polynomials of A; length 0: that would be long. */
+typedef struct gp_polynomial
+{
+	double		alpha;			/* 0: not known yet */
+	int			length;
+	double		coef[GP_SMALL];
+} gp_polynomial;
+
 struct gp_prepared
 {
 	gp_env	   *env;
@@ -79,7 +88,15 @@ struct gp_prepared
 	gp_known_linear *linear;	/* for each step */
 	int			nops;
 	gp_known_operator *op;		/* those that somebody asked about; there is room for one a step */
+	gp_polynomial rough;		/* the last one that was asked for */
 };
+
+/*
+ * propagation.c: x <- P(alpha) x = alpha (I - (1 - alpha) A)^-1 x, with two blocks of its size; and
+ * how many products with A that takes, at most.
+ */
+extern void gp_propagate(gp_eval *ev, double alpha, gp_matrix x, gp_matrix work, gp_matrix sum);
+extern int	gp_propagation_products(const gp_eval *ev, double alpha);
 
 /* step_kinds.c: finds the properties of all steps, and makes room for what is learnt of each. */
 extern void gp_eval_learn_steps(gp_eval *ev);

@@ -164,7 +164,7 @@ gp_local_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int
 	}
 	if (!global)
 		out->order = gp_order_make(ev->env, a->start, a->col, ev->n, index, n, hops, true);
-	if (out->order && (2 * out->order->rows > ev->n ||
+	if (out->order && (2 * out->order->near[gp_max64(0, hops - 1)] > ev->n ||
 					   (s->terms && gp_terms_cost(ev, s->terms) <
 						gp_linear_cost(s->chain.z, out->order->rows, out->order->node))))
 	{
