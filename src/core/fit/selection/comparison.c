@@ -56,9 +56,9 @@ gp_fit_is_long(gp_device *dev, const gp_problem *full, const gp_problem *compare
 
 /*
  * Adds a fit in full by a power of its kernel that may be chosen; the first is shown, and of others
- * those that do not fit are left out.
+ * those that do not fit are left out.  Returns its effort.
  */
-static void
+static double
 add_fit(gp_device *dev, gp_problem problem, double power, gp_forecast *out)
 {
 	gp_program	program = *problem.program;
@@ -71,18 +71,20 @@ add_fit(gp_device *dev, gp_problem problem, double power, gp_forecast *out)
 	if (first)
 		out->full = plan;
 	else if (plan.bytes > (double) problem.estimate_limit)
-		return;
+		return plan.effort;
 	out->full.bytes = fmax(out->full.bytes, plan.bytes);
 	out->least = first ? plan.bytes : fmin(out->least, plan.bytes);
+	return plan.effort;
 }
 
 /*
  * The effort of the fit in full that most likely follows: of the kernel whose comparison is the
  * median, for some kernels take many times what most do; none after a first comparison that was a
- * fit in full.
+ * fit in full.  effort: of all fits in full where these are planned, else NULL.
  */
 static double
-likely_effort(gp_device *dev, gp_problem problem, const gp_candidate *c, int n)
+likely_effort(gp_device *dev, gp_problem problem, const gp_candidate *c, int n,
+			  const double *effort)
 {
 	if (!gp_candidate_problem(dev, &problem, c).loo_only)
 		return 0.0;
@@ -90,8 +92,11 @@ likely_effort(gp_device *dev, gp_problem problem, const gp_candidate *c, int n)
 	for (int i = 0; i < n; i++)
 		cheapest[i] = (gp_scored) {.score = -c[i].plan.effort,.node = i};
 	gp_sort(dev->env, cheapest, n, sizeof(gp_scored), gp_compare_scored, NULL);
-	problem.program = c[cheapest[n / 2].node].program;
+	int			likely = cheapest[n / 2].node;
 	gp_free(dev->env, cheapest);
+	if (effort)
+		return effort[likely];
+	problem.program = c[likely].program;
 	/* To plan random walks is to make them, which is most of such a fit. */
 	return problem.program->input.kind != GP_INPUT_LAPLACIAN ||
 		gp_precision_serves(dev->env, &problem) ? plan_of(dev, problem).effort : 0.0;
@@ -101,6 +106,7 @@ gp_forecast
 gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *candidates, int n)
 {
 	bool		estimates = problem->estimate_limit > 0;
+	double	   *effort = estimates ? gp_alloc_array(dev->env, n, sizeof(double)) : NULL;
 	gp_forecast out = {0};
 
 	for (int i = 0; i < n; i++)
@@ -125,7 +131,7 @@ gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *cand
 		}
 		if (!estimates)
 			continue;
-		add_fit(dev, full, c->program->power, &out);
+		effort[i] = add_fit(dev, full, c->program->power, &out);
 		/* Conjugate gradients compare no powers. */
 		if (!compared.loo_only || c->plan.nlandmarks == 0)
 			continue;
@@ -145,7 +151,8 @@ gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *cand
 		out.before.effort += candidates[0].plan.effort;
 	}
 	if (n > 1)
-		out.full.effort = likely_effort(dev, *problem, candidates, n);
+		out.full.effort = likely_effort(dev, *problem, candidates, n, effort);
+	gp_free(dev->env, effort);
 	out.full.bytes = fmax(out.full.bytes, out.before.bytes);
 	out.least = fmax(out.least, out.before.bytes);
 	return out;
