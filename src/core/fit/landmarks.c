@@ -17,7 +17,7 @@
 #include "factor.h"
 #include "kernel/prepared.h"
 
-#define AUTOMATIC_WORK 2e12		/* nodes times the squared rank of a factor, at most */
+#define AUTOMATIC_WORK 1.5e12		/* nodes times the squared rank of a factor, at most */
 #define COMPARED_COUNT 600		/* landmarks of a kernel that is compared with others */
 #define COMPARED_SQUARES 6e9	/* more while landmarks^2 times nodes stays below */
 #define COMPARED_ENTRIES 3e7	/* fewer where landmarks times nodes would be above */
