@@ -73,11 +73,12 @@ if x.shape[1] < 64:
     x = sp.csr_matrix((x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9))
 z = sp.hstack([x, p @ x, p @ p @ x, np.log1p(degree)[:, None]]).tocsr()
 roles = {s: {} for s in splits}
-for r in rows("splits"):
-    if r["split_no"] in roles:
-        roles[r["split_no"]][int(r["node_id"])] = r["role"]
 if splits == ["default"]:
     roles["default"] = {i: r["split"] for i, r in enumerate(nodes)}
+else:
+    for r in rows("splits"):
+        if r["split_no"] in roles:
+            roles[r["split_no"]][int(r["node_id"])] = r["role"]
 found = {}
 for s in splits:
     train = np.array([i for i, role in roles[s].items() if role == "train"])
