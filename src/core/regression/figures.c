@@ -291,6 +291,19 @@ bound_predictions(const gp_targets *t, gp_posterior *out)
 	}
 }
 
+/* A dry run has nothing to look at, only what that takes. */
+static void
+plan_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
+{
+	if (problem->task == GP_TASK_CLASSES)
+		out->calibrator = gp_calibrator_plan(env, problem, targets);
+	ranked_label *ranked = gp_alloc_values(env, targets->m, sizeof(ranked_label));
+
+	out->loo.nonconformity = gp_alloc_values(env, targets->m, sizeof(double));
+	out->loo.nonconformity_class = gp_alloc_values(env, targets->m, sizeof(int32_t));
+	gp_free(env, ranked);
+}
+
 void
 gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		   gp_solution *solution, gp_posterior *out)
@@ -301,14 +314,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	hand_over_loo(solution, out);
 	if (env->dry)
 	{
-		/* There is nothing to look at, only what that takes. */
-		if (classes)
-			out->calibrator = gp_calibrator_plan(env, problem, targets);
-		ranked_label *ranked = gp_alloc_values(env, targets->m, sizeof(ranked_label));
-
-		out->loo.nonconformity = gp_alloc_values(env, targets->m, sizeof(double));
-		out->loo.nonconformity_class = gp_alloc_values(env, targets->m, sizeof(int32_t));
-		gp_free(env, ranked);
+		plan_figures(env, problem, targets, out);
 		return;
 	}
 	for (int i = 0; i < GP_METRICS; i++)

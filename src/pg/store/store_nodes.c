@@ -161,13 +161,35 @@ pack_classes(writer *w, const double *mean, char *scores)
 		gnngp_put16(numbers + (size_t) n * sizeof(uint16), 0);
 }
 
+/* Packs what all rows of a block share; returns where the rows begin. */
+static char *
+pack_head(const writer *w, char *block)
+{
+	const gp_calibrator *calibrator = &w->order.calibrator;
+	const double number[CALIBRATOR_NUMBERS] = {
+		calibrator->delta, calibrator->gamma, calibrator->slope, calibrator->variance,
+		calibrator->noise
+	};
+	char	   *p = block + ROWS_HEADER;
+
+	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) |
+				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
+	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);
+	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
+		gnngp_put_float8(p, w->order.share[c]);
+	for (int k = 0; k < CALIBRATOR_NUMBERS && w->nclasses > 0; k++, p += sizeof(double))
+		gnngp_put_float8(p, number[k]);
+	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
+		gnngp_put_float8(p, calibrator->bias ? calibrator->bias[c] : 0.0);
+	return p;
+}
+
 static void
 pack_rows(void *state, char *block, int64 first, int64 n)
 {
 	writer	   *w = state;
 	const gnngp_data *data = w->data;
-	const gp_calibrator *calibrator = &w->order.calibrator;
-	char	   *p = block + ROWS_HEADER;
+	char	   *p = pack_head(w, block);
 	size_t		text_end = 0;
 
 	if (w->kept)
@@ -178,22 +200,6 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		w->mean = w->kept + 1;
 		w->first = first;
 	}
-	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) |
-				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
-	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);
-	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
-		gnngp_put_float8(p, w->order.share[c]);
-	if (w->nclasses > 0)
-	{
-		gnngp_put_float8(p, calibrator->delta);
-		gnngp_put_float8(p + sizeof(double), calibrator->gamma);
-		gnngp_put_float8(p + 2 * sizeof(double), calibrator->slope);
-		gnngp_put_float8(p + 3 * sizeof(double), calibrator->variance);
-		gnngp_put_float8(p + 4 * sizeof(double), calibrator->noise);
-		p += CALIBRATOR_NUMBERS * sizeof(double);
-	}
-	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
-		gnngp_put_float8(p, calibrator->bias ? calibrator->bias[c] : 0.0);
 	char	   *texts = p + n * w->stride;
 	for (int64 i = first; i < first + n; i++, p += w->stride)
 	{
