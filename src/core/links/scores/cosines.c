@@ -49,14 +49,14 @@ part(gp_matrix m, int k, int64_t b)
 	return gp_matrix_cols(m, k * b, b);
 }
 
-/* The rows of A^k X at the sources as columns: w is dims x (powers b), block k first of power k. */
+/*
+ * The rows of A^k X at the sources as columns: w is dims x (powers b), block k first of power k.
+ * u and v, n x b, are lost.
+ */
 static void
 source_rows(gp_link_context *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
-			gp_matrix w)
+			gp_matrix w, gp_matrix u, gp_matrix v)
 {
-	gp_matrix	u = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
-	gp_matrix	v = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
-
 	if (f->xt)
 		f->dev->csr_rows(f->dev, part(w, 0, sources), f->x->csr, source, sources);
 	else
@@ -88,7 +88,6 @@ source_rows(gp_link_context *f, int32_t sources, const int32_t *source, const gp
 		u = v;
 		v = last;
 	}
-	gp_destroy_all(f->dev, &u, &v);
 }
 
 /*
@@ -128,7 +127,7 @@ cosines_of_columns(gp_link_context *f, const gp_link_block *block, double *out)
 	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, powers),
 										 sizeof(double));
 
-	source_rows(f, b, block->source, NULL, w);
+	source_rows(f, b, block->source, NULL, w, z, y);
 	for (int k = 0; k < powers; k++)
 		power_products(f, block, k, part(w, k, b), z, y, product + k * block->n);
 	GP_EACH(f->env, e, gp_items(f->env, block->n), powers * e)
@@ -185,6 +184,8 @@ cosines_of_ends(gp_link_context *f, const gp_link_block *block, const gp_link_cu
 	int32_t		b = block->sources;
 	int64_t		ld = (int64_t) GP_LINK_POWERS * 2 * b;
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, ld, GP_FLOAT);
+	gp_matrix	u = dev->create(dev, f->n, 2 * b, GP_FLOAT);
+	gp_matrix	v = dev->create(dev, f->n, 2 * b, GP_FLOAT);
 	float	   *host = gp_alloc_values(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 										sizeof(float));
 	int32_t		source[2 * GP_LINK_BLOCK];
@@ -196,8 +197,9 @@ cosines_of_ends(gp_link_context *f, const gp_link_block *block, const gp_link_cu
 		source[b + t] = block->partner[t];
 		both[t] = both[b + t] = cuts[t];
 	}
-	source_rows(f, 2 * b, source, both, w);
+	source_rows(f, 2 * b, source, both, w, u, v);
 	gp_free(f->env, both);
+	gp_destroy_all(dev, &u, &v);
 	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
 	f->dev->destroy(f->dev, &w);
 	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)

@@ -4,6 +4,7 @@
  * Of each end the cosine with the most similar neighbour of the other, both added up: who links to
  * one of two similar nodes is likely to link to the other, too.
  */
+#include "numeric/accumulator.h"
 #include "scores.h"
 
 #define MOST_NEIGHBOURS 32		/* of a node that are looked at, at equal distances in its list */
@@ -53,50 +54,60 @@ choose_neighbours(const gp_csr *w, int32_t node, int32_t without, int32_t *out)
 
 	for (int32_t k = 0; k < count; k++)
 	{
-		int64_t		at = w->start[node] + k * n / count;
+		int64_t		at = w->start[node] + (n > count ? k * n / count : k);
 
 		out[k] = w->col[at + (skip >= 0 && at >= skip)];
 	}
 	return count;
 }
 
-/* The pairs [from, to) of one source, whose partner is cut (or -1); most has room for them. */
+/*
+ * The pairs [from, to) of one source, whose partner is cut (or -1).  Their other ends share
+ * neighbours, each of which is compared with the source once.
+ */
 static void
 score_source(gp_link_context *f, const gp_link_block *block, int64_t from, int64_t to,
-			 int32_t partner, float *room, double *most, double *out)
+			 int32_t partner, float *room, gp_accumulator *known, double *out)
 {
 	int32_t		source = block->source[block->slot[from]];
-	const float *row = features_of(f, source, room);
-	int32_t		neighbour[MOST_NEIGHBOURS];
-	int32_t		count;
+	int32_t		near[MOST_NEIGHBOURS];
+	int32_t		near_other[MOST_NEIGHBOURS];
+	const float *row[MOST_NEIGHBOURS];
+	const float *own = features_of(f, source, room);
+	int32_t		count = choose_neighbours(f->weights, source, partner, near);
 
-	for (int64_t e = from; e < to; e++)
-	{
-		f->env->check_interrupts(f->env);
-		count = choose_neighbours(f->weights, block->dst[e], partner < 0 ? -1 : source, neighbour);
-		out[e * f->width] = count > 0 ? -1.0 : 0.0;
-		for (int32_t k = 0; k < count; k++)
-			out[e * f->width] = fmax(out[e * f->width], cosine(f, source, row, neighbour[k]));
-	}
-	count = choose_neighbours(f->weights, source, partner, neighbour);
-	for (int64_t e = from; e < to; e++)
-		most[e - from] = count > 0 ? -1.0 : 0.0;
 	for (int32_t k = 0; k < count; k++)
-	{
-		f->env->check_interrupts(f->env);
-		row = features_of(f, neighbour[k], room);
-		for (int64_t e = from; e < to; e++)
-			most[e - from] = fmax(most[e - from], cosine(f, neighbour[k], row, block->dst[e]));
-	}
+		row[k] = features_of(f, near[k], room + (k + 1) * f->x->dims);
+	gp_accumulator_begin(known, (to - from) * MOST_NEIGHBOURS);
 	for (int64_t e = from; e < to; e++)
-		out[e * f->width] += most[e - from];
+	{
+		int32_t		other = block->dst[e];
+		int32_t		others = choose_neighbours(f->weights, other, partner < 0 ? -1 : source,
+											   near_other);
+		double		most = count > 0 ? -1.0 : 0.0;
+		double		most_other = others > 0 ? -1.0 : 0.0;
+
+		f->env->check_interrupts(f->env);
+		for (int32_t k = 0; k < count; k++)
+			most = fmax(most, cosine(f, near[k], row[k], other));
+		for (int32_t k = 0; k < others; k++)
+		{
+			double	   *c = gp_accumulator_at(known, near_other[k]);
+
+			if (*c == 0.0)
+				*c = cosine(f, source, own, near_other[k]);
+			most_other = fmax(most_other, *c);
+		}
+		out[e * f->width] = most_other + most;
+	}
 }
 
 static void
 compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
 {
-	float	   *room = gp_alloc_array(f->env, f->x->csr ? f->x->dims : 0, sizeof(float));
-	double	   *most = gp_alloc_array(f->env, block->n, sizeof(double));
+	float	   *room = gp_alloc_array(f->env, f->x->csr ? f->x->dims : 0,
+									  (1 + MOST_NEIGHBOURS) * sizeof(float));
+	gp_accumulator known = gp_accumulator_open(f->env, f->n);
 	int64_t		to;
 
 	for (int64_t from = 0; from < gp_items(f->env, block->n); from = to)
@@ -105,10 +116,11 @@ compute(gp_link_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 
 		for (to = from + 1; to < block->n && block->slot[to] == slot;)
 			to++;
-		score_source(f, block, from, to, cuts && cuts[slot].edge ? cuts[slot].j : -1, room, most,
+		score_source(f, block, from, to, cuts && cuts[slot].edge ? cuts[slot].j : -1, room, &known,
 					 out);
 	}
-	gp_free_all(f->env, room, most);
+	gp_accumulator_close(&known);
+	gp_free(f->env, room);
 }
 
 const gp_link_score_family gp_link_neighbour_cosines = {
