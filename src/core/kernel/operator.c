@@ -35,21 +35,31 @@ enum work_block
 	IN, SUM, T0, T1, WORK_BLOCKS
 };
 
-/* x <- coef A x in the rows that are computed now, or so many hops further. */
+/*
+ * x <- coef A^power x in the rows that are computed now; those of a power before reach further.
+ * The products go to and fro between x and work.
+ */
 static void
-apply_a(gp_eval *ev, double coef, int more, gp_matrix x, gp_matrix work)
+apply_a(gp_eval *ev, double coef, int power, gp_matrix x, gp_matrix work)
 {
 	gp_device  *dev = ev->dev;
 	gp_csr		part = *ev->kernel->a;
 
-	if (ev->near)
+	for (int k = power; k > 0; k--)
 	{
-		part.rows = gp_eval_rows_behind(ev, more);
-		part.cols = x.rows;
+		bool		back = (power - k) % 2 == 1;
+		gp_matrix	from = back ? work : x;
+
+		if (ev->near)
+		{
+			part.rows = gp_eval_rows_behind(ev, k - 1);
+			part.cols = x.rows;
+		}
+		dev->spmm(dev, k == 1 ? coef : 1.0, &part, from, 0.0,
+				  gp_matrix_rows(back ? x : work, 0, part.rows));
 	}
-	work = gp_matrix_rows(work, 0, part.rows);
-	dev->spmm(dev, coef, &part, x, 0.0, work);
-	dev->copy(dev, gp_matrix_rows(x, 0, part.rows), work);
+	if (power % 2 == 1)
+		dev->copy(dev, gp_matrix_rows(x, 0, part.rows), gp_matrix_rows(work, 0, part.rows));
 }
 
 /* x <- coef A^power x. */
@@ -59,8 +69,7 @@ apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matr
 {
 	gp_device  *dev = ev->dev;
 
-	for (int k = m->power_a; k > 0; k--)
-		apply_a(ev, 1.0, k - 1, x, w[T0]);
+	apply_a(ev, 1.0, m->power_a, x, w[T0]);
 	for (int p = 0; p < op->np; p++)
 		for (int k = 0; k < m->power_p[p]; k++)
 			gp_propagate(ev, op->p_alpha[p], x, w[T0], w[T1]);
@@ -82,7 +91,7 @@ apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, const gp_matrix *w)
 
 	if (gp_operator_is_a(op))
 	{
-		apply_a(ev, op->term[0].coef, 0, x, w[T0]);
+		apply_a(ev, op->term[0].coef, 1, x, w[T0]);
 		return;
 	}
 	if (op->nterms == 1)
