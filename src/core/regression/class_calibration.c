@@ -12,6 +12,7 @@
  * delta over a grid with a weak preference for the middle, for a hundred labels
  * alone say little of it, and with slope = gamma / 4; then gamma, slope and the biases together,
  * slope drawn to gamma / 4 and the biases to zero.  Thousands of labels tell a slope of their own.
+ * The rarer a class, the less its labels say of the bias, which is therefore drawn the less.
  * gamma has a weak preference as well, a gamma density: labels that are all found without
  * themselves would want it infinite, and leave no doubt about nodes of which they say little.
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
@@ -39,12 +40,12 @@
 #define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma */
 /* means that should be more than so many times as large are small */
 #define SMALL 2.0
-#define RIDGE 30.0				/* the biases' precision */
-#define SLOPE_RIDGE (1.0 / 3.0)	/* the slope's, as a part of theirs */
-#define RIDGE_OF_TWO 3.0		/* of two classes, which differ by a single number */
+#define RIDGE 5.0				/* the biases' mean precision */
+#define SLOPE_RIDGE 10.0		/* the slope's */
 #define RECENT_BLOCKS 2			/* the last blocks */
-#define RECENT_GAMMA_WEIGHT 200.0	/* in place of GAMMA_WEIGHT and RIDGE there */
+#define RECENT_GAMMA_WEIGHT 200.0	/* in place of those above there */
 #define RECENT_RIDGE 400.0
+#define RECENT_SLOPE_RIDGE (RECENT_RIDGE / 3.0)
 #define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
 #define SAMPLE_LABELS 100		/* but at least so many labels */
 #define NEWTON_STEPS 50
@@ -104,7 +105,9 @@ typedef struct fitter
 	/* what x is drawn to, and how strongly */
 	double	   *middle;			/* columns + SHAPES */
 	double		gamma_weight;
-	double		ridge;
+	double		ridge;			/* of a bias for each unit of its class's share */
+	double		slope_ridge;
+	const double *share;		/* columns: of the labels */
 } fitter;
 
 static void
@@ -129,7 +132,7 @@ set_delta(fitter *f, const gp_loo *loo, const int32_t *index, const gp_calibrato
 static double
 ridge_of(const fitter *f, int32_t c)
 {
-	return c < SHAPES ? f->ridge * SLOPE_RIDGE : f->ridge;
+	return c < SHAPES ? f->slope_ridge : f->ridge * f->share[c - SHAPES];
 }
 
 /*
@@ -377,7 +380,8 @@ lean_to_recent(fitter *f, const gp_problem *problem, const gp_loo *loo, int32_t 
 	set_delta(f, loo, index, out);
 	memcpy(f->middle, x, sizeof(double) * (f->columns + SHAPES));
 	f->gamma_weight = RECENT_GAMMA_WEIGHT;
-	f->ridge = RECENT_RIDGE;
+	f->ridge = RECENT_RIDGE * f->columns;
+	f->slope_ridge = RECENT_SLOPE_RIDGE;
 	fit_all(f, x, room);
 }
 
@@ -415,7 +419,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	gp_calibrator out = {.delta = DELTA_MIDDLE,.gamma = GAMMA_MIDDLE,
 	.slope = STRAIGHT * GAMMA_MIDDLE,.variance = INFINITY,.noise = noise};
 	fitter		f = {.dev = dev,.env = env,.columns = columns,.gamma_weight = GAMMA_WEIGHT,
-	.ridge = columns == 2 ? RIDGE_OF_TWO : RIDGE};
+	.ridge = RIDGE * columns,.slope_ridge = SLOPE_RIDGE,.share = targets->share};
 
 	if (targets->few)
 		return out;

@@ -59,6 +59,17 @@ plain_smallness(int n, const double *mean, const int32_t *label)
 	return fmax(1.0, 0.5 * product / squares);
 }
 
+/* How many labels of a class there are for each that an even share would have. */
+static double
+relative_share(int n, const int32_t *label, int c)
+{
+	double		count = 0.0;
+
+	for (int i = 0; i < n; i++)
+		count += label[i] == c;
+	return CLASSES * count / n;
+}
+
 /* The loss that the second step minimises, in plain loops. */
 static double
 plain_loss(const gp_calibrator *k, int n, const double *mean, const int32_t *label)
@@ -84,7 +95,7 @@ plain_loss(const gp_calibrator *k, int n, const double *mean, const int32_t *lab
 	}
 	loss += 5.0 * (k->slope - 0.25 * k->gamma) * (k->slope - 0.25 * k->gamma);
 	for (int c = 0; k->bias && c < CLASSES; c++)
-		loss += 15.0 * k->bias[c] * k->bias[c];
+		loss += 2.5 * relative_share(n, label, c) * k->bias[c] * k->bias[c];
 	return loss;
 }
 
@@ -224,7 +235,8 @@ recent_loss(const gp_calibrator *k, const gp_calibrator *all, int first, const d
 	double		p[CLASSES];
 
 	for (int c = 0; c < CLASSES; c++)
-		loss += 200.0 * (k->bias[c] - all->bias[c]) * (k->bias[c] - all->bias[c]);
+		loss += 200.0 * relative_share(LABELS, label, c) *
+			(k->bias[c] - all->bias[c]) * (k->bias[c] - all->bias[c]);
 	for (int i = first; i < LABELS; i++)
 	{
 		gp_probabilities(k, CLASSES, mean + i * CLASSES, variance[i], p);
