@@ -196,6 +196,10 @@ SELECT max(abs(p.score - l.score)) < 1e-5 AS live_is_stored FROM gp_predict('sco
 SELECT avg((p.class = (hashint4(p.node::integer) % 10 > 0)::text)::integer) FILTER (WHERE p.model = 'scored')
      > avg((p.class = (hashint4(p.node::integer) % 10 > 0)::text)::integer) FILTER (WHERE p.model = 'standard') AS better
 FROM (SELECT 'scored' AS model, * FROM gp_predict('scored', unlabelled_only => true) UNION ALL SELECT 'standard', * FROM gp_predict('standard', unlabelled_only => true)) AS p;
+-- Its fit in full overflows at a node without a label: the next kernel is fitted with the form that it was compared with.
+INSERT INTO scored SELECT i, NULL, ARRAY(SELECT i * k % 10 FROM generate_series(1, 21) AS k) FROM generate_series(300, 599) AS i;
+UPDATE scored SET f = ARRAY(SELECT x * CASE WHEN id = 590 THEN 1e22 ELSE 1e18 END FROM unnest(f) AS x);
+SELECT kernel, loo_score > 0.7 AS well, alternatives->'field' AS field, compared(alternatives) FROM gp_fit('scored', 'next');
 -- A kernel that the data overflow is skipped, and says why.
 CREATE TABLE vast AS SELECT i AS id, i % 2 AS class, array[1e38 * (1 + i % 3)]::real[] AS f FROM generate_series(1, 60) AS i;
 CREATE TABLE near AS SELECT i AS src, (i + k - 1) % 60 + 1 AS dst FROM generate_series(1, 60) AS i, generate_series(1, 2) AS k;

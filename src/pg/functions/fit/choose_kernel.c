@@ -233,7 +233,7 @@ compare_all(gp_env *env, const gp_problem *problem, gp_candidate *candidates, in
 }
 
 /*
- * Compares a kernel that sees features with their other form.  The problem takes the form that
+ * Compares a kernel that sees features with their other form.  *problem takes the form that
  * explains the labels better, and the candidate its figures; the first one stays where the labels
  * cannot tell.  Gives the candidate of the form that lost, without a kernel where none is compared.
  */
@@ -257,11 +257,16 @@ choose_form(gp_env *env, gp_problem *problem, gp_candidate *c)
 	gp_candidate lost = *c;
 	*c = other;
 	*problem = swapped;
+	return lost;
+}
+
+static void
+notice_form(gp_env *env, const gp_problem *problem)
+{
 	gp_notice(env, psprintf("gp_alter_graph(..., scale => '%s') has them so for every kernel.",
 							problem->moments ? "standard" : "none"),
 			  "the array of features is %s, for labels left out are predicted better so",
 			  problem->moments ? "standardised" : "taken as it is");
-	return lost;
 }
 
 /*
@@ -369,22 +374,25 @@ gnngp_fit_kernel(gp_env *env, const gp_problem *asked, const char *kernel)
 
 	problem.shared = shared;
 	compare_all(env, &problem, candidates, n, &full);
-	if (n > 1 && gp_candidates_best(candidates, n) >= 0)
-		lost = choose_form(env, &problem, &candidates[gp_candidates_best(candidates, n)]);
-	if (problem.features != asked->features)
-		forget(&full);
+	const int	winner = n > 1 ? gp_candidates_best(candidates, n) : -1;
+	/* Its form of the features; others are fitted with the form that they were compared with. */
+	gp_problem	of_winner = problem;
+	if (winner >= 0)
+		lost = choose_form(env, &of_winner, &candidates[winner]);
 	while (full.env == NULL)
 	{
 		/* Where none is left the first one's error ends the fit. */
 		int			best = gp_candidates_best(candidates, n);
 
 		chosen = &candidates[Max(best, 0)];
-		full = fit_in_full(env, &problem, n > 1 && best >= 0, chosen);
+		full = fit_in_full(env, best == winner ? &of_winner : &problem, n > 1 && best >= 0, chosen);
 	}
 	if (n > 1)
 	{
+		if (chosen == &candidates[Max(winner, 0)] && of_winner.features != asked->features)
+			notice_form(env, &of_winner);
 		gp_notice_choice(env, candidates, n, chosen);
-		choice.alternatives = describe_all(candidates, n, &problem, &lost);
+		choice.alternatives = describe_all(candidates, n, &of_winner, &lost);
 	}
 	choice.posterior = full.posterior;
 	choice.device = full.device;
