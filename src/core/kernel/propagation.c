@@ -171,7 +171,8 @@ find_polynomial(gp_eval *ev, double alpha, gp_matrix now, gp_polynomial *p)
 	double	   *weight = symmetric_weights(ev);
 	gp_matrix	last = dev->create(dev, now.rows, 1, now.type);
 	double		size = sqrt(weighted_dot(ev, weight, now, now));
-	int			most = ev->env->dry ? USUAL_PRODUCTS : size > 0.0 ? GP_SMALL : 0;
+	/* A vector of 0, or whose squares overflow, tells nothing. */
+	int			most = ev->env->dry ? USUAL_PRODUCTS : size > 0.0 && isfinite(size) ? GP_SMALL : 0;
 	int			k = 0;
 
 	basis[0][0] = 1.0;

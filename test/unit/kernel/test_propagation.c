@@ -45,9 +45,13 @@ ring(gp_env *env)
 	return gp_graph_build(edges);
 }
 
-/* P x of columns that are positive, as those of covariances; *length: of the short polynomial. */
+/*
+ * P x of columns that are positive, as those of covariances, of about this size; *length: of the
+ * short polynomial.
+ */
 static gp_matrix
-propagate(gp_env *env, const gp_graph *graph, gp_norm norm, bool rough, int threads, int *length)
+propagate(gp_env *env, const gp_graph *graph, gp_norm norm, double size, bool rough, int threads,
+		  int *length)
 {
 	gp_device  *dev = gp_device_cpu(env, threads);
 	gp_program *program = gp_kernel_program(env, gp_kernel_parse(env, "P(0.01)*X0*W"));
@@ -61,7 +65,7 @@ propagate(gp_env *env, const gp_graph *graph, gp_norm norm, bool rough, int thre
 		work[k] = dev->create(dev, N, COLS, GP_DOUBLE);
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < COLS; j++)
-			((double *) x.data)[i * x.ld + j] = 1.0 + draw_below(&state, 1000) / 1000.0;
+			((double *) x.data)[i * x.ld + j] = size * (1.0 + draw_below(&state, 1000) / 1000.0);
 	gp_eval_open(&ev, dev, program, graph, NULL, 0, GP_DOUBLE);
 	ev.coarse_ppr = rough;
 	gp_propagate(&ev, ALPHA, x, work[0], work[1]);
@@ -94,18 +98,21 @@ check_norm(gp_env *env, gp_norm norm)
 {
 	gp_graph   *graph = drawn_graph(env);
 	int			length;
-	gp_matrix	whole = propagate(env, graph, norm, false, 1, &length);
+	gp_matrix	whole = propagate(env, graph, norm, 1.0, false, 1, &length);
 
 	ok(length == 0, "a fit takes the whole series");
-	gp_matrix	rough = propagate(env, graph, norm, true, 1, &length);
+	gp_matrix	rough = propagate(env, graph, norm, 1.0, true, 1, &length);
 	ok(length > 2 && length <= 12, "a comparison takes few products in place of 36");
 	close_to(difference(rough, whole), 0.0, 1e-3, "and means the same operator");
-	gp_matrix	same = propagate(env, graph, norm, true, 3, &length);
+	gp_matrix	same = propagate(env, graph, norm, 1.0, true, 3, &length);
 	ok(difference(same, rough) == 0.0, "with the same bits by three threads");
 
+	gp_matrix	huge = propagate(env, graph, norm, 1e200, true, 1, &length);
+	ok(length == 0 && isfinite(*(double *) huge.data), "what overflows when it is squared takes the series");
+
 	graph = ring(env);
-	whole = propagate(env, graph, norm, false, 1, &length);
-	rough = propagate(env, graph, norm, true, 1, &length);
+	whole = propagate(env, graph, norm, 1.0, false, 1, &length);
+	rough = propagate(env, graph, norm, 1.0, true, 1, &length);
 	ok(length == 0, "where no short polynomial serves it is the series");
 	close_to(difference(rough, whole), 0.0, 0.02, "cut short");
 }
