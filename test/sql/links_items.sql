@@ -46,5 +46,10 @@ CREATE TABLE ring AS SELECT i AS id FROM generate_series(0, 29) i;
 CREATE TABLE step AS SELECT i AS src, (i + d) % 30 AS dst FROM generate_series(0, 29) i, generate_series(1, 3) d;
 SELECT gp_create_graph('item_ring', 'ring', 'step');
 SELECT gp_fit_links('item_ring', method => 'ease');
-SELECT gp_drop_graph(g) FROM unnest('{item_likes,item_arcs,item_ring}'::text[]) g;
+-- Items that nothing but their popularity tells apart: a NOTICE says that it ranks them better
+CREATE TABLE buys AS SELECT u, 100 + i AS i FROM generate_series(1, 100) u, generate_series(1, 40) i WHERE abs(hashint4(u * 1009 + i)) % 1000 < 900.0 / i;
+CREATE TABLE side AS SELECT id, hashint4(id) % 100 / 100.0 AS x FROM generate_series(1, 140) AS id;
+SELECT gp_create_graph('item_buys', 'side', 'buys', src => 'u', dst => 'i', features => '{x}', directed => true);
+SELECT method FROM gp_fit_links('item_buys', method => 'pairs');
+SELECT gp_drop_graph(g) FROM unnest('{item_likes,item_arcs,item_ring,item_buys}'::text[]) g;
 DROP SCHEMA items CASCADE;

@@ -132,7 +132,8 @@ notice_counts(gp_env *env, const double *metric)
 							 metric[GP_LINK_METRIC_MRR_ALLOCATION]);
 	double		attachment = metric[GP_LINK_METRIC_MRR_ATTACHMENT];
 
-	if (metric[GP_LINK_METRIC_MRR] >= Max(common, attachment))
+	/* All are NAN where no hidden link was ranked. */
+	if (!(metric[GP_LINK_METRIC_MRR] < Max(common, attachment)))
 		return;
 	gp_notice(env, "gp_evaluate compares mrr with that of such counts; another method may do better.",
 			  "%s rank hidden links better than this model", attachment > common ?
