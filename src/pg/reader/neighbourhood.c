@@ -51,9 +51,11 @@ typedef struct neighbourhood
 	Oid			end_base[2];
 	gnngp_column weight;
 	bool		weighted;
-	bool		by_dst;			/* the round's second query */
+	int			ends;			/* that a query of the round reads edges by: 1 src, 2 dst, 3 both */
+	int			before;			/* that the query before it had */
+	gnngp_id	last[2];		/* the ends of the row before: tables often stand in their order */
+	int32		last_node[2];
 	bool		all;			/* one round that reads everything */
-	gnngp_row_fn read_row;		/* reads a row for the end that by_dst tells */
 	gp_set		seen;			/* edges of the round, hashed: without weights each counts once */
 	bool		counted;		/* some nodes have a degree */
 } neighbourhood;
@@ -134,17 +136,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 static gnngp_id
 end_id(const neighbourhood *s, int end, const Datum *values)
 {
+	if (s->r->integer_ids)
+		return (gnngp_id) {.key = gnngp_integer_datum(values[end], s->end_base[end])};
 	return gnngp_datum_id(values[end], s->end_base[end], &s->r->id_output);
-}
-
-/* The node of this round that an end of an edge names; -1: it has no row. */
-static int32
-find_end(neighbourhood *s, int end, const Datum *values)
-{
-	gnngp_id	id = end_id(s, end, values);
-	int32		node = find(s, &id);
-
-	return node >= 0 && s->node[node].row >= 0 ? node : -1;
 }
 
 /* The weight of an edge; 22003 or 22004 for what is none. */
@@ -164,61 +158,86 @@ edge_weight(const neighbourhood *s, const Datum *values, const bool *nulls)
 	return w;
 }
 
-/* Reads a row of the edge table, unless another query has had it. */
+/*
+ * The ends of a row of the edge table, and the nodes of this round that they are; -1: without a
+ * row.  False where another query has had the row: an edge is read by the first of its ends that a
+ * round reaches, by src where one round reaches both.
+ */
+static bool
+read_ends(neighbourhood *s, const Datum *values, const bool *nulls, gnngp_id *id, int32 *node)
+{
+	int			reached = 0;
+
+	if (nulls[0] || nulls[1])
+		return false;
+	for (int k = 0; k < 2; k++)
+	{
+		id[k] = end_id(s, k, values);
+		node[k] = s->last_node[k];
+		if (!s->all && (s->last[k].null || id[k].text || id[k].key != s->last[k].key))
+			node[k] = find(s, &id[k]);
+		if (node[k] >= 0 && s->node[node[k]].row < 0)
+			node[k] = -1;
+		s->last[k] = id[k];
+		s->last_node[k] = node[k];
+		reached |= (node[k] >= 0) << k;
+	}
+	return s->all || ((reached & s->ends) && !(reached & s->before));
+}
+
+/* Whether a round before has read the edges of a node. */
+static bool
+read_before(const neighbourhood *s, int32 node)
+{
+	return node < s->first && s->node[node].row >= 0;
+}
+
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
 {
 	neighbourhood *s = state;
 	gnngp_id	id[2];
-	int32		src,
-				dst;
+	int32		node[2];
 
-	if (nulls[0] || nulls[1] || (!s->all && find_end(s, s->by_dst, values) < 0))
+	if (!read_ends(s, values, nulls, id, node))
 		return;
 	for (int k = 0; k < 2; k++)
-		id[k] = end_id(s, k, values);
-	src = meet(s, &id[0]);
-	dst = meet(s, &id[1]);
-	/* An edge is read by the first of its ends that a round reaches, by src where one round
-	 * reaches both. */
-	if (s->by_dst ? src < s->end && s->node[src].row >= 0 :
-		dst < s->first && s->node[dst].row >= 0)
+		if (node[k] < 0)
+			node[k] = meet(s, &id[k]);
+	if (read_before(s, node[0]) || read_before(s, node[1]))
 		return;
 	GP_GROW(s->env, s->edge, s->nedges, s->edge_room);
 	s->edge[s->nedges++] = (met_edge) {
-		src, dst, s->weighted ? edge_weight(s, values, nulls) : 1.0
+		node[0], node[1], s->weighted ? edge_weight(s, values, nulls) : 1.0
 	};
 }
 
-/* Counts a row for the degree of one end; repeated edges count once without weights. */
+/* True for an edge that comes for the first time. */
+static bool
+is_new(neighbourhood *s, uint64 a, uint64 b)
+{
+	if (s->r->def->directed || a < b)
+		return gp_set_add(&s->seen, gp_hash(gp_hash(a) ^ b) | 1);
+	return gp_set_add(&s->seen, gp_hash(gp_hash(b) ^ a) | 1);
+}
+
+/* Counts a row for the degrees of its ends; repeated edges count once without weights. */
 static void
 degree_row(void *state, const Datum *values, const bool *nulls)
 {
 	neighbourhood *s = state;
-	int			far = s->by_dst ? 0 : 1;
-	int32		near = nulls[0] || nulls[1] ? -1 : find_end(s, 1 - far, values);
+	gnngp_id	id[2];
+	int32		node[2];
 
-	if (near < 0)
+	if (!read_ends(s, values, nulls, id, node) || node[0] == node[1])
 		return;
-	gnngp_id	other = end_id(s, far, values);
-	if (gnngp_number_is(&s->met, near, &other))
+	double		w = s->weighted ? edge_weight(s, values, nulls) : 1.0;
+	if (!s->weighted && !is_new(s, (uint64) id[0].key, (uint64) id[1].key))
 		return;
-	if (s->weighted)
-		s->node[near].degree += edge_weight(s, values, nulls);
-	else if (gp_set_add(&s->seen, gp_hash(gp_hash((uint64) near) ^ (uint64) other.key) | 1))
-		s->node[near].degree += 1.0;
-}
-
-static void
-both_ends_row(void *state, const Datum *values, const bool *nulls)
-{
-	neighbourhood *s = state;
-
-	for (int k = 0; k < 2; k++)
-	{
-		s->by_dst = k == 1;
-		s->read_row(s, values, nulls);
-	}
+	/* Of directed edges those that lead to the nodes count. */
+	for (int k = s->r->def->directed ? 1 : 0; k < 2; k++)
+		if (node[k] >= 0)
+			s->node[node[k]].degree += w;
 }
 
 /* Reads the edges of the nodes of a round, by each end; at once for both where all are read. */
@@ -228,13 +247,15 @@ read_edges(neighbourhood *s, gnngp_row_fn row, int first)
 	Datum		ids = id_array(s, s->first, s->end, true);
 	bool		both;
 
-	s->read_row = row;
 	s->edges[0].array = s->edges[1].array = ids;
 	both = first == 0 && gnngp_query_scans(&s->edges[0]) && gnngp_query_scans(&s->edges[1]);
+	s->before = 0;
+	s->last[0].null = s->last[1].null = true;
 	for (int k = first; k < (both ? 1 : 2); k++)
 	{
-		s->by_dst = k == 1;
-		gnngp_query_run(&s->edges[k], s->env, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
+		s->ends = both ? 3 : 1 << k;
+		gnngp_query_run(&s->edges[k], s->env, row, s, GP_PHASE_EDGES, 0);
+		s->before = s->ends;
 	}
 }
 
@@ -287,7 +308,6 @@ read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
 			read_edges(s, edge_row, 0);
 		else if (edges == GNNGP_RIM_DEGREES)
 		{
-			/* Of directed edges those that lead to the nodes count. */
 			s->counted = true;
 			for (int64 i = s->first; i < s->end; i++)
 				if (s->node[i].row >= 0)
@@ -434,7 +454,8 @@ gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_
 						 const gp_encoding *encoding)
 {
 	gnngp_reader r;
-	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
+	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},
+		.all = hops == GNNGP_ALL_HOPS,.last_node = {-1, -1}};
 	gnngp_rights rights;
 	bool		save_read_only = XactReadOnly;
 	gnngp_identity saved = gnngp_become_reader(GetUserId());
