@@ -59,6 +59,15 @@ SET client_min_messages = warning;
 \set VERBOSITY default
 RESET gnngp.memory_limit;
 
+-- An array is kept in one form where memory is scarce: the other is worth no error, and no landmark.
+CREATE VIEW broad AS SELECT id, class, (ARRAY[id % 80] || ARRAY(SELECT id * k % 11 FROM generate_series(1, 59) AS k))::real[] AS f FROM node WHERE id <= 8000;
+CREATE VIEW near AS SELECT src, dst FROM edge WHERE src <= 8000 AND dst <= 8000;
+SELECT gp_create_graph('broad', 'broad', 'near', target => 'class', features => '{f}');
+SET gnngp.memory_limit = '10500kB';
+SELECT nodes, alternatives::text LIKE '% with scale %' AS both FROM gp_fit('broad');
+RESET gnngp.memory_limit;
+SELECT nodes, alternatives::text LIKE '% with scale %' AS both FROM gp_fit('broad');
+
 -- A fit that fits itself without end.
 CREATE FUNCTION fit_again() RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -110,7 +119,7 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 
-DROP VIEW nesting, wide, recursion, kept;
+DROP VIEW nesting, wide, recursion, kept, broad, near;
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP TABLE node, edge;
 DROP FUNCTION fit_within, fit_again, failure;

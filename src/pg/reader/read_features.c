@@ -354,9 +354,11 @@ choose_scale(const gnngp_feature_reading *s)
 	return scale;
 }
 
+#define SPARE_PARTS 8.0			/* of the memory that is left: a spare form takes one at most */
+
 /*
  * Keeps the features in the form that they are not scaled to where the labels may choose: of a
- * short array that auto scales, unless its rows have one length.
+ * short array that auto scales, unless its rows have one length, or memory is scarce.
  */
 static void
 keep_other_form(const gnngp_feature_reading *s, gp_scale scale)
@@ -366,7 +368,8 @@ keep_other_form(const gnngp_feature_reading *s, gp_scale scale)
 
 	if (!s->r->both_forms || s->array_type == InvalidOid ||
 		strcmp(s->r->def->scale, "auto") != 0 || data->features->dims >= GNNGP_SHORT_ARRAY ||
-		gp_features_have_length(env, data->features))
+		SPARE_PARTS * sizeof(float) * (double) data->features->rows * data->features->dims >
+		(double) gnngp_account_left() || gp_features_have_length(env, data->features))
 		return;
 	data->other = gp_features_unit(env, data->features, GP_FLOAT, GP_ROW_KEPT);
 	if (scale == GP_SCALE_STANDARD)
