@@ -40,7 +40,7 @@ static const gp_option_rule gpsrf[] = {
 		.hint = "units is the length of a node's representation."),
 	GP_OPTION("hidden", 128.0, WHOLE,.low = 1.0,.high = 4096.0,
 		.hint = "hidden is the width of the layer before it."),
-	GP_OPTION("steps", 800.0, WHOLE,.low = 1.0,.high = 1000000.0),
+	GP_OPTION("steps", 400.0, WHOLE,.low = 1.0,.high = 1000000.0),
 	GP_OPTION("dropout", 0.5, REAL,.low = 0.0,.high = 0.95),
 	GP_OPTION("tau", 0.8, REAL,.low = 0.0,.high = 1.0,
 		.hint = "tau=1 learns from the labels alone."),

@@ -3,6 +3,7 @@
  * and every allocation failing.
  */
 #include "base/hash.h"
+#include "train/gpsrf/gpsrf.h"
 #include "test_env.h"
 #include "test_graphs.h"
 #include "parse_methods.h"
@@ -61,6 +62,37 @@ make_problem(gp_env *env, int n, bool sparse, gp_type type)
 	p.nclasses = 2;
 	p.type = type;
 	return p;
+}
+
+/* Own weights of nodes with 0, 1, 2 and 10 neighbours; these share the rest by the weights of the links. */
+static void
+check_average(gp_env *env)
+{
+	static const int32_t node[] = {0, 1, 2, 3};
+	static const double own[] = {1.0, 0.5, 0.2, 1.0 / 23.0};
+	gp_edges   *edges = gp_edges_create(env, 13, false, true);
+
+	for (int32_t to = 2; to < 13; to++)
+		gp_edges_add(edges, 1, to == 2 ? node + 1 : node + 3, &to, &(double) {to == 2 ? 3.0 : 1.0});
+	gp_edges_add(edges, 1, node + 2, node + 3, &(double) {1.0});
+	gp_csr	   *p = gp_gpsrf_average(env, gp_graph_build(edges), GP_DOUBLE);
+
+	for (int k = 0; k < 4; k++)
+	{
+		double		sum = 0.0;
+
+		for (int64_t e = p->start[k]; e < p->start[k + 1]; e++)
+		{
+			double		value = ((double *) p->value)[e];
+
+			sum += value;
+			if (p->col[e] == k)
+				close_to(value, own[k], 1e-12, "a node's own weight");
+			else if (k == 2)
+				close_to(value, p->col[e] == 1 ? 0.6 : 0.2, 1e-12, "a neighbour's");
+		}
+		close_to(sum, 1.0, 1e-12, "a mean");
+	}
 }
 
 /* It learns what the features and the rings say, of labels that were held out, too: the mean over seeds. */
@@ -242,6 +274,7 @@ check_structure(gp_env *env)
 int
 main(void)
 {
+	in_env(check_average(env));
 	in_env(check_learns(env, true, GP_FLOAT));
 	in_env(check_learns(env, false, GP_FLOAT));
 	in_env(check_learns(env, false, GP_DOUBLE));

@@ -59,7 +59,7 @@ check_gpsrf(gp_env *env)
 {
 	gp_gpsrf	o = parse_gpsrf(env, "GPSRF()");
 
-	ok(o.features == 1000 && o.units == 64 && o.hidden == 128 && o.steps == 800 && o.dropout == 0.5 && o.tau == 0.8 &&
+	ok(o.features == 1000 && o.units == 64 && o.hidden == 128 && o.steps == 400 && o.dropout == 0.5 && o.tau == 0.8 &&
 	   o.decay == 5e-4, "gpsrf's defaults");
 	is_str(gp_method_print(env, &gp_gpsrf_text, &o), "gpsrf", "which need no options");
 	o = parse_gpsrf(env, "gpsrf(tau=1, steps=10, dropout=0.5, features=77)");

@@ -206,8 +206,7 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_posterior *out = gp_posterior_begin(env, p, plan, &l->targets);
 	int32_t		c = l->targets.columns;
 	double		unit = l->targets.unit;
-	int64_t		whole = l->options->steps;
-	int64_t		half = (whole + 1) / 2;	/* of a training that a fold is held out of */
+	int64_t		steps = l->options->steps;
 	double	   *loo_mean = gp_alloc_values(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_values(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_values(env, out->nodes, (size_t) c * sizeof(double));
@@ -226,10 +225,10 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	l->logits = gp_alloc_values(env, GP_GPSRF_BATCH, (size_t) c * sizeof(double));
 	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
 	l->fold = gp_folds_deal(env, p->nlabelled, p->label, l->folds, p->seed);
-	l->total = whole + first_of(whole) + (l->folds > 1 ? l->folds * (half + first_of(half)) : 0);
-	hold_out(l, half, out->mean, room, loo_mean, loo_variance);
+	l->total = (steps + first_of(steps)) * (l->folds > 1 ? l->folds + 1 : 1);
+	hold_out(l, steps, out->mean, room, loo_mean, loo_variance);
 	/* no label is of the fold behind the last one */
-	train(l, l->folds, whole, out->mean, room);
+	train(l, l->folds, steps, out->mean, room);
 	GP_EACH(env, i, gp_items(env, out->nodes), i * c)
 	{
 		out->variance[i] = unit * unit * gp_gpsrf_to_posterior(l, out->mean + i * c, room + i * c);

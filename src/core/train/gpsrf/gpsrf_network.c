@@ -4,7 +4,7 @@
  */
 #include "gpsrf.h"
 
-/* of a node among 22 neighbours drawn with replacement and itself */
+/* The least weight of a node itself: of one among 22 neighbours drawn with replacement */
 #define OWN_WEIGHT (1.0 / 23.0)
 #define SPECTRUM_UNITS 64
 
@@ -16,6 +16,9 @@ gp_gpsrf_average(gp_env *env, const gp_graph *graph, gp_type type)
 	GP_EACH(env, i, graph->nodes, average->start[i])
 	{
 		int64_t		edge = graph->start[i];
+		double		neighbours = (double) (graph->start[i + 1] - edge);
+		/* One neighbour says little more of a node than its own features do. */
+		double		self = fmax(OWN_WEIGHT, 1.0 / (1.0 + neighbours * neighbours));
 		double		degree = 0.0;
 
 		for (int64_t k = edge; k < graph->start[i + 1]; k++)
@@ -27,7 +30,7 @@ gp_gpsrf_average(gp_env *env, const gp_graph *graph, gp_type type)
 
 			edge += !own;
 			gp_number_put(average->value, type, k, degree > 0.0 ?
-						  own ? OWN_WEIGHT : (1.0 - OWN_WEIGHT) * weight / degree : own);
+						  own ? self : (1.0 - self) * weight / degree : own);
 		}
 	}
 	return average;
