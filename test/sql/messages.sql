@@ -197,7 +197,7 @@ SELECT gp_create_task('odd', 'rooms', 'Room.opened');
 SELECT gp_create_task('odd', 'rooms', '"My App"."Room"', 'to_jsonb(e.code || t)', horizon => '1 day');
 SELECT gp_alter_task('new', since => '2030-01-01');
 SELECT gp_fit('new');
--- Rows that are asked about before nearly all of their facts; not where some come before, or at once
+-- Rows that are asked about before nearly all of their facts; not where their time is named, or some come before, or at once
 CREATE TABLE holder (id int PRIMARY KEY, since timestamptz NOT NULL, kind boolean);
 CREATE TABLE move (holder int NOT NULL REFERENCES holder, at timestamptz NOT NULL);
 INSERT INTO holder SELECT i, timestamptz '2024-01-01' + i * interval '1 day', CASE WHEN i % 3 > 0 THEN i % 2 = 0 END FROM generate_series(1, 60) i;
@@ -206,6 +206,9 @@ SELECT gp_create_graph('holders', tables => '{holder,move}');
 SELECT gp_create_task('kind', 'holders', 'holder.kind');
 SET client_min_messages = notice;
 SELECT labelled FROM gp_fit('kind');
+SELECT FROM gp_alter_graph('holders', times => '{"holder": "since"}');
+SELECT labelled FROM gp_fit('kind');
+SELECT FROM gp_alter_graph('holders', times => '{}');
 UPDATE move SET at = at - interval '2 hours';
 SELECT labelled FROM gp_fit('kind');
 UPDATE move SET at = (SELECT since FROM holder WHERE id = holder);

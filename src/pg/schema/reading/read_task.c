@@ -146,19 +146,24 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 					 rows->task->name, (double) transform->horizon / (double) GP_TIME_DAY);
 }
 
-/* A NOTICE where rows are asked about before nearly all of their facts. */
+/*
+ * A NOTICE where rows are asked about before nearly all of their facts, unless the user named their
+ * time.
+ */
 static void
 notice_mostly_later(const gnngp_task_reading *r)
 {
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 
-	if (r->asks_column && (double) r->later_own > MOSTLY_LATER * (double) r->read_own)
-		gnngp_notice(psprintf("If it asks about today, let all of them count: gp_alter_graph(%s, %s). What follows from the answer counts, too, then.",
+	if (r->asks_column && t->candidates != NIL &&
+		(double) r->later_own > MOSTLY_LATER * (double) r->read_own)
+		gnngp_notice(psprintf("If it asks about today, let all of them count: gp_alter_graph(%s, %s). What follows from the answer counts, too, then. If it asks about that time, name it: %s.",
 							  quote_literal_cstr(r->schema->def->name),
-							  gnngp_times_with(r->schema, t, NULL)),
+							  gnngp_times_with(r->schema, t, NULL),
+							  gnngp_times_with(r->schema, t, t->column[t->time].column.name)),
 					 "task \"%s\" asks about each row of table \"%s\" as of the row's own time: %.0f%% of the rows that refer to these are later and do not count",
 					 r->task->name, t->table.name,
-					 100.0 * (double) r->later_own / (double) r->read_own);
+					 floor(100.0 * (double) r->later_own / (double) r->read_own));
 }
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
