@@ -37,7 +37,7 @@ SELECT gp_create_task('orders30', 'shop', entity => 'customers', horizon => '30 
 SELECT count(*), count(DISTINCT as_of), max(as_of), count(*) FILTER (WHERE node = 7) FROM gp_task_rows('orders30');
 SELECT task, nodes, labelled, relations, facts > 1000 AS facts, loo_score > 0.3 AS well, forward_score > 0.2 AS forward FROM gp_fit('orders30');
 SELECT count(*), count(DISTINCT class) FROM gp_predict('orders30');
--- Live answers as of the newest fact are the stored ones
+-- Live answers as of just after the newest fact are the stored ones
 SELECT count(*) FROM gp_predict('orders30') AS s JOIN gp_predict_live('orders30', ARRAY(SELECT id FROM customers WHERE id <> 7),
     as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders)) AS l USING (node, class)
 WHERE abs(s.probability - l.probability) < 1e-4;

@@ -257,7 +257,7 @@ GNNGP_FUNCTION(gnngp_explain)
 	int64		n;
 
 	gnngp_live_call_open(&c, fcinfo, true);
-	/* Stored answers are as of the newest fact, or of a column as of the row's time. */
+	/* Stored answers are as of just after the newest fact, or of a column as of the row's time. */
 	gp_time		as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
 											 (c.graph->task.form == GNNGP_TASK_COLUMN &&
 											  !c.live->task->transform.metapaths) ?

@@ -47,7 +47,7 @@ gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time usual)
 					"model \"%s\" is of a graph, which has no times", c->model->name);
 	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(argno)))
 		gnngp_raise(DATETIME_VALUE_OUT_OF_RANGE,
-					"Leave as_of NULL to ask as of now, or as of the newest fact.",
+					"Leave as_of NULL to ask as of now, or just after the newest fact.",
 					"as_of must be finite");
 	return (gp_time) PG_GETARG_TIMESTAMPTZ(argno);
 }
