@@ -443,7 +443,7 @@ INSERT INTO calls SELECT id, at - id % 20 FROM loans WHERE id % 3 > 0;
 SELECT gp_create_graph('loans', tables => '{customers,loans,payouts,calls}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('granted', 'loans', target => 'loans.granted');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('granted', landmarks => 100);
--- Nor does a status that is written again, unless the user says that it is known; what comes and goes is no status
+-- Nor does a status that is written again, unless the user says that it is known, and a filter of it is named; what comes and goes is no status
 CREATE TABLE bids (id integer PRIMARY KEY, job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL, round text, state text, stage text);
 CREATE TABLE orders_won (job integer NOT NULL REFERENCES jobs, at timestamptz NOT NULL);
 INSERT INTO bids SELECT id, id, posted + interval '1 day', 'round ' || id / 50, CASE WHEN hashint4(id) > 0 THEN 'won' ELSE 'lost' END FROM jobs;
@@ -452,12 +452,17 @@ UPDATE bids SET state = 'open' WHERE at + (5 + (hashint4(id + 5000) & 15)) * int
 DELETE FROM orders_won WHERE at > '2024-07-20';
 -- One of two stages
 UPDATE bids SET stage = CASE WHEN state <> 'open' THEN state WHEN at + (2 + (hashint4(id + 7000) & 3)) * interval '1 day' > '2024-07-20' THEN 'new' ELSE 'in review' END;
+ALTER TABLE bids ADD closed_at timestamptz;
 SELECT gp_create_graph('bids', tables => '{jobs,bids,orders_won}', times => '{"jobs": "posted"}', exclude => '{jobs.applicants,jobs.fees,jobs.latest}');
-SELECT gp_create_task('win', 'bids', 'jobs', horizon => '30 days', every => '4 days', filter => 't BETWEEN e.posted + interval ''2 days'' AND e.posted + interval ''5 days''',
+SELECT gp_create_task('win', 'bids', 'jobs', horizon => '30 days', every => '4 days', filter => 't BETWEEN e.posted + interval ''2 days'' AND e.posted + interval ''5 days''
+        AND EXISTS (SELECT * FROM leaks_test.bids b WHERE b.job = e.id AND b.state <> '''' AND (b.closed_at IS NULL OR b.closed_at > t))',
     target => 'EXISTS (SELECT FROM leaks_test.orders_won w WHERE w.job = e.id AND w.at > t AND w.at <= t + horizon)');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('win', landmarks => 100);
 SELECT col, encoding, note FROM gp_columns('bids') WHERE tab = 'bids'::regclass;
 SELECT gp_alter_graph('bids', times => '{"jobs": "posted", "bids.state": null}');
+-- A time that the filter does not compare with t is one of today
+SELECT gp_alter_task('win', filter => 't BETWEEN e.posted + interval ''2 days'' AND e.posted + interval ''5 days''
+    AND EXISTS (SELECT * FROM leaks_test.bids b WHERE b.job = e.id AND b.state <> '''' AND b.closed_at IS NULL)');
 SELECT loo_score > 0.5 AS told FROM gp_fit('win', landmarks => 100, replace => true);
 -- A key that is NULL in the newest rows alone is named: who closes a ticket tells how it ended
 CREATE TABLE agents (id integer PRIMARY KEY, senior boolean);

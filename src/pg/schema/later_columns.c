@@ -16,12 +16,19 @@ struct gnngp_later_columns
 	List	   *sentences;		/* why; NULL: by the name */
 	const gnngp_schema_table *table;	/* of the last one */
 	const char *column;
+	List	   *all;			/* also of former NOTICEs: of lists, a table and a number */
 };
 
 struct gnngp_later_columns *
 gnngp_later_columns_create(void)
 {
 	return palloc0(sizeof(struct gnngp_later_columns));
+}
+
+static List *
+column_key(const gnngp_schema_table *t, int column)
+{
+	return list_make2_oid(t->table.oid, t->column[column].number);
 }
 
 void
@@ -32,6 +39,7 @@ gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t, const char 
 
 	later->names = lappend(later->names, psprintf("%s.%s", t->label, column));
 	later->sentences = lappend(later->sentences, unconstify(char *, why));
+	later->all = lappend(later->all, column_key(t, gnngp_table_find_column(t, column)));
 	later->table = t;
 	later->column = column;
 }
@@ -92,5 +100,29 @@ gnngp_notice_later(const gnngp_schema *s)
 		notice_one(later, hint);
 	else
 		notice_several(later, hint);
-	*later = (struct gnngp_later_columns) {0};
+	*later = (struct gnngp_later_columns) {.all = later->all};
+}
+
+void
+gnngp_notice_later_read(const gnngp_schema *s, const gnngp_graph_def *task, const List *columns)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < s->ntables; i++)
+		for (int k = 0; k < s->table[i].ncolumns; k++)
+		{
+			const gnngp_schema_column *c = &s->table[i].column[k];
+			List	   *key = column_key(&s->table[i], k);
+
+			if (list_member(columns, key) &&
+				(c->role == GNNGP_COLUMN_LATER || list_member(s->later_columns->all, key)))
+				appendStringInfo(&names, "%s%s.%s", names.len > 0 ? ", " : "", s->table[i].label,
+								 c->column.name);
+		}
+	if (names.len > 0)
+		gnngp_notice_detail("Past rows are judged by what that holds today, so that they are chosen, or answered, by what came later.",
+							"Judge by rows until t, such as EXISTS (SELECT FROM ... WHERE ... AND at <= t), or compare a time with t: closed_at IS NULL OR closed_at > t. Ignore this if the expression already leaves out what came after t.",
+							"target or filter of task \"%s\" reads what is written later than its row: %s",
+							task->name, names.data);
 }

@@ -188,6 +188,13 @@ extern void gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t,
 /* The one NOTICE of all that were noted since the last one, if any. */
 extern void gnngp_notice_later(const gnngp_schema *s);
 
+/*
+ * A NOTICE of all that were noted since the schema was opened, or are named so, which the
+ * expressions of a task read: columns as lists of a table and a number.
+ */
+extern void gnngp_notice_later_read(const gnngp_schema *s, const gnngp_graph_def *task,
+									const List *columns);
+
 /* ---- times and keys as SQL (row_sql.c) ---- */
 
 /* The time of rows of a table without one. */

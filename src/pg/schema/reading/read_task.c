@@ -286,6 +286,7 @@ read_all(gp_env *env, const gnngp_schema *s, const gnngp_graph_def *def, const c
 	task->as_of = unconstify(gp_time *, r->as_of);
 	data->type = GP_FLOAT;
 	data->features = make_features(r, data);
+	gnngp_notice_later_read(s, def, rows.read_columns);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
 	if (task->transform.metapaths)
 		task->metapaths = gnngp_reading_paths(r);

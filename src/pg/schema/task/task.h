@@ -29,6 +29,9 @@ typedef struct gnngp_task_rows
 	gnngp_column target;
 	gnngp_target_kind kind;
 	List	   *read;			/* tables that an expression reads, the entities' one of them */
+	/* the columns of the entities that it reads, and all that the filter reads, except times that
+	 * are compared with t: lists of a table and a number */
+	List	   *read_columns;
 	gnngp_labels labels;
 	gp_time		newest;
 	gp_time		first;			/* the first as-of time; GP_TIME_NEVER: no table has times */
@@ -63,7 +66,7 @@ extern void gnngp_task_rows_add(gnngp_task_rows *rows, Datum id, gp_time as_of, 
 								bool no_target);
 
 /*
- * The type of a task's target, and the tables that it reads; its text has been checked
+ * The type of a task's target, and the tables and columns that it reads; its text has been checked
  * (task_expression.c).
  */
 extern Oid	gnngp_task_expression_type(gnngp_task_rows *rows);

@@ -348,6 +348,90 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	return lacking;
 }
 
+/* ---- the columns that an expression reads ---- */
+
+/* Each column is a list of its table and its number. */
+typedef struct read_columns
+{
+	List	   *queries;		/* around the place, from the innermost out */
+	List	   *all;
+	List	   *with_t;			/* those that stand under one operator with t */
+	bool		has_t;			/* t stands in the innermost query */
+} read_columns;
+
+static bool
+collect_columns(Node *node, void *arg)
+{
+	read_columns *c = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		bool		has_t = c->has_t;
+
+		c->queries = lcons(node, c->queries);
+		query_tree_walker((Query *) node, collect_columns, c, QTW_IGNORE_JOINALIASES);
+		c->queries = list_delete_first(c->queries);
+		c->has_t = has_t;
+		return false;
+	}
+	if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == EXISTS_SUBLINK)
+	{
+		Query		bare = *(Query *) ((SubLink *) node)->subselect;
+
+		bare.targetList = NIL;	/* as in EXISTS (SELECT * ...) */
+		return collect_columns((Node *) &bare, c);
+	}
+	if (IsA(node, OpExpr))
+	{
+		read_columns under = {.queries = c->queries};
+
+		expression_tree_walker(node, collect_columns, &under);
+		c->all = list_concat_unique(c->all, under.all);
+		c->with_t = list_concat_unique(c->with_t, under.has_t ? under.all : under.with_t);
+		c->has_t = c->has_t || under.has_t;
+		return false;
+	}
+	if (IsA(node, Var))
+	{
+		const Var  *var = (Var *) node;
+		int			level = (int) var->varlevelsup;
+		const Query *query = list_nth_node(Query, c->queries, level);
+		const RangeTblEntry *of = rt_fetch(var->varno, query->rtable);
+
+		if (of->rtekind == RTE_RELATION && var->varattno > 0)
+			c->all = list_append_unique(c->all, list_make2_oid(of->relid, var->varattno));
+		c->has_t = c->has_t || (of->rtekind == RTE_SUBQUERY && var->varattno == 1 &&
+								level + 1 == list_length(c->queries));
+	}
+	return expression_tree_walker(node, collect_columns, c);
+}
+
+/*
+ * The columns of a table that a query reads (InvalidOid: of any), except times that it compares
+ * with t.
+ */
+static List *
+columns_read(Query *query, Oid table)
+{
+	read_columns c = {0};
+	List	   *read = NIL;
+	ListCell   *cell;
+
+	(void) collect_columns((Node *) query, &c);
+	foreach(cell, c.all)
+	{
+		const List *column = lfirst(cell);
+		Oid			type = get_atttype(linitial_oid(column), (AttrNumber) lsecond_oid(column));
+
+		if ((table == linitial_oid(column) || !OidIsValid(table)) &&
+			(!list_member(c.with_t, column) || !gnngp_is_time_type(getBaseType(type))))
+			read = lappend(read, lfirst(cell));
+	}
+	return read;
+}
+
 Oid
 gnngp_task_expression_type(gnngp_task_rows *rows)
 {
@@ -360,10 +444,17 @@ gnngp_task_expression_type(gnngp_task_rows *rows)
 	gnngp_pin("search_path", def->path);
 	Query	   *target = analyze_expression(rows->task, def->target, "target", &raw);
 	Oid			type = type_of(target);
+	/* Of rows after t a target asks what came of them: that is no leak. */
+	rows->read_columns = columns_read(target, def->table);
 	extract_query_dependencies((Node *) pg_rewrite_query(target), &rows->read, &items,
 							   &row_security);
 	if (def->filter)
-		(void) analyze_expression(rows->task, def->filter, "filter", &raw);
+	{
+		Query	   *filter = analyze_expression(rows->task, def->filter, "filter", &raw);
+
+		rows->read_columns = list_concat_unique(rows->read_columns,
+												columns_read(filter, InvalidOid));
+	}
 	AtEOXact_GUC(false, level);
 	return type;
 }
