@@ -22,10 +22,12 @@ gnngp_missing_grants(const List *tables, bool in_part)
 	List	   *looked_at = NIL;
 	StringInfoData names;
 	StringInfoData schemas;
+	StringInfoData columns;
 	ListCell   *cell;
 
 	initStringInfo(&names);
 	initStringInfo(&schemas);
+	initStringInfo(&columns);
 	foreach(cell, tables)
 	{
 		const gnngp_table *t = lfirst(cell);
@@ -37,18 +39,25 @@ gnngp_missing_grants(const List *tables, bool in_part)
 			appendStringInfo(&schemas, "%s%s", schemas.len > 0 ? ", " : "",
 							 quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);
-		if (!(pg_class_aclcheck(t->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		if (t->lacking)
+			appendStringInfo(&columns, "GRANT SELECT (%s) ON %s TO %s; ", t->lacking, t->quoted,
+							 role);
+		else if (!(pg_class_aclcheck(t->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
 			  (in_part && pg_attribute_aclcheck_all(t->oid, GetUserId(), ACL_SELECT,
 													ACLMASK_ANY) == ACLCHECK_OK)))
 			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", t->quoted);
 	}
-	if (names.len == 0 && schemas.len == 0)
+	char	   *all = psprintf("%s%s%s",
+							   schemas.len > 0 ?
+							   psprintf("GRANT USAGE ON SCHEMA %s TO %s; ", schemas.data, role) : "",
+							   columns.data,
+							   names.len > 0 ? psprintf("GRANT SELECT ON %s TO %s; ", names.data, role) : "");
+	size_t		length = strlen(all);
+
+	if (length == 0)
 		return NULL;
-	return psprintf("%s%s%s",
-					schemas.len > 0 ?
-					psprintf("GRANT USAGE ON SCHEMA %s TO %s;", schemas.data, role) : "",
-					schemas.len > 0 && names.len > 0 ? " " : "",
-					names.len > 0 ? psprintf("GRANT SELECT ON %s TO %s;", names.data, role) : "");
+	all[length - 1] = '\0';		/* the last blank */
+	return all;
 }
 
 /* Adds to an error about rights who lacks them, and what gives them. */

@@ -70,7 +70,7 @@ gnngp_table
 gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char *argument,
 				 const gnngp_graph_def *def)
 {
-	gnngp_table table = {oid, NULL, NULL};
+	gnngp_table table = {.oid = oid};
 	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
 	Oid			given_schema = given->schema ? get_namespace_oid(given->schema, true) : InvalidOid;

@@ -20,6 +20,7 @@ typedef struct gnngp_table
 	Oid			oid;			/* InvalidOid when the graph has none */
 	char	   *name;			/* with its schema, for messages */
 	const char *quoted;			/* the same for queries */
+	const char *lacking;		/* columns to grant, where these are not all; NULL: all */
 } gnngp_table;
 
 /* A column: its name, its quoted name, its type and the type under its domain. */

@@ -25,7 +25,7 @@ extern bool gnngp_is_numbered(Relation rel, Form_pg_attribute att);
 
 /*
  * The statements that grant the present user what he lacks of some tables (gnngp_table), in_part:
- * of each any column; NULL: nothing (read_rights.c).
+ * of each any column; NULL: nothing.  Where a table names columns, these alone (read_rights.c).
  */
 extern char *gnngp_missing_grants(const List *tables, bool in_part);
 

@@ -111,7 +111,10 @@ extern gnngp_schema *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, 
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_schema *s, Oid table);
 
-/* The tables (gnngp_table) that are used, and that the present user may not read all columns of. */
+/*
+ * The tables (gnngp_table) that are used, and of which the present user may not read all columns
+ * that a model reads; the columns that he lacks, if these are not all.
+ */
 extern List *gnngp_schema_hidden(const gnngp_schema *s);
 
 /*

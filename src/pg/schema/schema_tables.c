@@ -192,17 +192,15 @@ gnngp_open_tables(gnngp_schema *s)
 	label_tables(s);
 }
 
-/* True for a table that is used, and that the present user may not read all columns of. */
+/* True for a column that the owner may read, and a model reads, and the present user may not. */
 static bool
-is_hidden(const gnngp_schema *s, int table)
+is_lacking(const gnngp_schema *s, const gnngp_schema_table *t, const gnngp_schema_column *c)
 {
-	const gnngp_schema_table *t = &s->table[table];
-	bool		hidden = t->hidden;
+	bool		read = c->role <= GNNGP_COLUMN_KEY || c->role == GNNGP_COLUMN_TARGET ||
+		c->role == GNNGP_COLUMN_HIDDEN;
 
-	for (int k = 0; k < t->ncolumns && !hidden; k++)
-		hidden = t->column[k].role == GNNGP_COLUMN_HIDDEN &&
-			!gnngp_may_read_column(t->table.oid, t->column[k].number, GetUserId());
-	return hidden && gnngp_is_used(s, table);
+	return read && !gnngp_may_read_column(t->table.oid, c->number, GetUserId()) &&
+		gnngp_may_read_column(t->table.oid, c->number, gnngp_owner_role(s->def));
 }
 
 List *
@@ -211,7 +209,20 @@ gnngp_schema_hidden(const gnngp_schema *s)
 	List	   *hidden = NIL;
 
 	for (int i = 0; i < s->ntables; i++)
-		if (is_hidden(s, i))
-			hidden = lappend(hidden, &s->table[i].table);
+	{
+		const gnngp_schema_table *t = &s->table[i];
+		gnngp_table *table = palloc(sizeof(gnngp_table));
+		StringInfoData names;
+		int			n = 0;
+
+		*table = t->table;
+		initStringInfo(&names);
+		for (int k = 0; k < t->ncolumns; k++)
+			if (is_lacking(s, t, &t->column[k]))
+				appendStringInfo(&names, "%s%s", n++ > 0 ? ", " : "", t->column[k].column.quoted);
+		table->lacking = n > 0 && n < t->ncolumns ? names.data : NULL;
+		if ((n > 0 || t->hidden) && gnngp_is_used(s, i))
+			hidden = lappend(hidden, table);
+	}
 	return hidden;
 }

@@ -348,8 +348,9 @@ mark_later(const gnngp_schema *s, gnngp_schema_table *t)
 	{
 		gnngp_schema_column *c = &t->column[i];
 
-		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->type.kind != GP_CELL_TIME ||
-			c->known || !is_named(c->column.name, later_words))
+		/* Who may not read it needs no right on what is left out. */
+		if (i == t->time || (c->role != GNNGP_COLUMN_CELL && c->role != GNNGP_COLUMN_HIDDEN) ||
+			c->type.kind != GP_CELL_TIME || c->known || !is_named(c->column.name, later_words))
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (s->altered)

@@ -39,7 +39,7 @@ refuse_hidden(const gnngp_graph_def *task, const List *hidden)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg_plural("permission denied for table %s", "permission denied for tables %s",
 						   list_length(hidden), names.data),
-			 errdetail("Live answers of task \"%s\" read as the caller all columns that its owner reads.",
+			 errdetail("Live answers of task \"%s\" read its columns as the caller.",
 					   task->name),
 			 errhint("%s", gnngp_missing_grants(hidden, false))));
 }
