@@ -10,7 +10,8 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 WORK=
 SERVER_DATA=
-export LC_ALL=C.UTF-8
+# The TAP tests take LC_ALL away; without LANG their servers then have no encoding.
+export LC_ALL=C.UTF-8 LANG=C.UTF-8
 unset PGDATA PGHOST PGPORT PGUSER PGDATABASE PGOPTIONS PGSERVICE
 
 # Prints a message and ends.
