@@ -53,9 +53,11 @@ ROLLBACK;
 CREATE ROLE tasks_stranger;
 GRANT USAGE ON SCHEMA tasks_hostile TO tasks_stranger;
 SELECT gp_grant('returned', 'tasks_stranger');
+SELECT quote_ident(current_user) || '.returned' AS owned \gset
 SET ROLE tasks_stranger;
 SELECT count(*) FROM gp_predict('returned');
 SELECT * FROM gp_task_rows('returned');
+SELECT * FROM gp_task_rows(:'owned');
 SELECT * FROM gp_relations('shop');
 SELECT count(*) FROM gnngp_internal.gp_block WHERE part IN ('facts', 'live', 'loo');
 SELECT * FROM gp_predict_live('returned', 3);

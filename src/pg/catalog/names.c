@@ -139,12 +139,12 @@ check_revoked(const char *name)
  * where that is a model that the caller may only read.
  */
 static const char *
-hint_for(const gnngp_kind *kind, const char *name)
+hint_for(const gnngp_kind *kind, const char *owner, const char *name)
 {
 	if (kind == &gnngp_graph_kind)
 	{
 		if (find_rows(&gnngp_model_kind, "owner, (SELECT g.name FROM gnngp_internal.gp_graph_catalog g"
-					  " WHERE g.id = t.graph) AS graph", NULL, name) == 0)
+					  " WHERE g.id = t.graph) AS graph", owner, name) == 0)
 			return NULL;
 		if (atoi(found(0, "class")) > CLASS_ROLE)
 			gnngp_require_owner(get_role_oid(found(0, "owner"), true), "model", name);
@@ -157,7 +157,7 @@ hint_for(const gnngp_kind *kind, const char *name)
 	}
 	if (find_rows(&gnngp_graph_kind, "tables IS NULL AS plain, (SELECT min(m.name)"
 				  " FROM gnngp_internal.gp_model_catalog m WHERE m.graph = t.id) AS model",
-				  NULL, name) == 0)
+				  owner, name) == 0)
 		return NULL;
 	const char *model = found(0, "model");
 	if (model != NULL)
@@ -166,12 +166,18 @@ hint_for(const gnngp_kind *kind, const char *name)
 		"This is a graph of tables: ask a question of it with gp_create_task, fit the task with gp_fit, and predict with the task's name.";
 }
 
-/* 42704, with what the caller perhaps meant, of the names that he may see. */
+/*
+ * 42704, with what the caller perhaps meant, of the names that he may see.  rest: the name behind
+ * its owner; NULL: it has none.
+ */
 pg_noreturn static void
-report_unknown(const gnngp_kind *kind, const char *name)
+report_unknown(const gnngp_kind *kind, const char *name, const char *owner, const char *rest)
 {
 	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
-	const char *hint = hint_for(kind, name);
+	const char *hint = hint_for(kind, NULL, name);
+
+	if (hint == NULL && rest != NULL)
+		hint = hint_for(kind, owner, rest);
 
 	if (hint == NULL)
 		gnngp_execute(GNNGP_SELECT, psprintf("SELECT name FROM gnngp_internal.%s ORDER BY name"
@@ -224,7 +230,7 @@ find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 		return true;
 	if (missing_ok)
 		return false;
-	report_unknown(kind, name);
+	report_unknown(kind, name, owner, qualified ? rest : NULL);
 }
 
 bool
