@@ -51,6 +51,13 @@ ROLLBACK;
 -- An entity that is not there yet, or not at all
 SELECT count(*) FROM gp_predict_live('orders30', ARRAY[1, 60], as_of => '2024-01-02');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1000])$$);
+-- Or came after the fit
+BEGIN;
+INSERT INTO customers (id, joined_at) VALUES (2000, clock_timestamp());
+SELECT try($$SELECT * FROM gp_explain('orders30', 2000)$$);
+SET LOCAL client_min_messages = warning;
+SELECT count(*) > 1 FROM gp_explain('orders30', 2000, as_of => clock_timestamp());
+ROLLBACK;
 -- One that the filter leaves out
 SELECT count(*) FROM gp_predict_live('orders30', ARRAY[7, 9], as_of => '2024-11-25');
 -- Shares add up to the score

@@ -224,7 +224,7 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 
 	if (c->nodes.n == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"Name an entity that gp_predict returns, or a later time as_of.",
+					"Name an entity that gp_predict returns. For a row that came after the fit, pass as_of => clock_timestamp().",
 					"the node does not exist yet as of that time");
 	gp_live_answer one = gp_live_ask(gnngp_live_call_device(c), &q);
 	int32		column = class_or_best(c, &one);
