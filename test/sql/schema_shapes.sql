@@ -339,4 +339,18 @@ SELECT col, columns FROM gp_columns('clicks') WHERE col = 'kind';
 SELECT sum(seq_tup_read) < 200000 AS sampled FROM pg_stat_xact_user_tables WHERE relname ~ '^clicks';
 COMMIT;
 SELECT gp_drop_graph('clicks');
+-- A list tells which rows of a table it has, of more than 50 the most frequent; live answers are the stored ones
+CREATE TABLE tags (id integer PRIMARY KEY, name text NOT NULL);
+CREATE TABLE posts (id integer PRIMARY KEY, at timestamptz NOT NULL, liked boolean);
+CREATE TABLE post_tags (post integer REFERENCES posts, tag integer REFERENCES tags, PRIMARY KEY (post, tag));
+INSERT INTO tags SELECT i, 'tag ' || i FROM generate_series(0, 59) AS i;
+INSERT INTO posts SELECT i, '2024-01-01'::timestamptz + i * interval '1 hour', hashint4(i) & 1 = 0 FROM generate_series(1, 600) AS i;
+INSERT INTO post_tags SELECT DISTINCT id, 2 * (abs(hashint4(10 * id + k)) % 30) + liked::integer FROM posts, generate_series(1, 4) AS k;
+UPDATE posts SET liked = NULL WHERE id > 500;
+SELECT gp_create_graph('posts', tables => '{tags,posts,post_tags}');
+SELECT col, note FROM gp_columns('posts') WHERE tab = 'post_tags'::regclass;
+SELECT gp_create_task('liked', 'posts', 'posts.liked');
+SELECT loo_score > 0.7 AS told FROM gp_fit('liked');
+SELECT count(*) FROM gp_predict('liked', NULL::integer) AS s JOIN gp_predict_live('liked', ARRAY(SELECT id FROM posts WHERE id > 500)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
+SELECT gp_drop_graph('liked'), gp_drop_graph('posts');
 DROP SCHEMA shapes CASCADE;

@@ -280,7 +280,7 @@ encode_column(const gp_encoder *e, gp_encoded *encoded, gp_kept_value *value, gp
 		bool		is_key = encoded->kind >= GP_CELL_KEY;
 
 		encoded->way = GP_ENCODED_CATEGORY;
-		if (is_key ? encoded->distinct <= GP_ENCODED_KEYS :
+		if (is_key ? encoded->kind == GP_CELL_LISTED_KEY || encoded->distinct <= GP_ENCODED_KEYS :
 			encoded->distinct <= FEW_WORDS || 2 * encoded->distinct <= present)
 			choose_categories(encoded, n, different, room);
 		if (encoded->hot == 0)

@@ -42,7 +42,8 @@ typedef enum gp_cell_kind
 	GP_CELL_TIME,				/* date, timestamp: an age */
 	GP_CELL_LIST,				/* array, vector: its numbers */
 	GP_CELL_KEY,				/* what a row refers to, as a word: categories where they are few */
-	GP_CELL_CATEGORY_KEY		/* a key that numbers are encoded within, no columns of its own */
+	GP_CELL_CATEGORY_KEY,		/* a key that numbers are encoded within, no columns of its own */
+	GP_CELL_LISTED_KEY			/* of a list: the most frequent of many are categories, too */
 } gp_cell_kind;
 
 /* One value of a row; the caller owns what it points to. */
@@ -57,7 +58,7 @@ typedef struct gp_cell
 } gp_cell;
 
 #define GP_ENCODED_HOT 16		/* categories of a column, at most, */
-#define GP_ENCODED_KEYS 50		/* and of a key, which is left out where it has more */
+#define GP_ENCODED_KEYS 50		/* and of a key, left out with more except of a list */
 #define GP_ENCODED_WITHIN_MOST 32	/* numbers within categories of a table */
 #define GP_ENCODED_COUNTED 1000	/* different values that are told apart from more */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */

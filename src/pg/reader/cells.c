@@ -138,6 +138,7 @@ gnngp_read_cell(const gnngp_cell_type *type, Datum value, bool null, gp_cell *ce
 			break;
 		case GP_CELL_WORD:
 		case GP_CELL_KEY:
+		case GP_CELL_LISTED_KEY:
 		case GP_CELL_CATEGORY_KEY:
 			cell->word = gnngp_word_hash(VARDATA_ANY(DatumGetTextPP(value)),
 										 VARSIZE_ANY_EXHDR(DatumGetTextPP(value)));

@@ -40,7 +40,6 @@ role_note(const gnngp_schema_table *t, const gnngp_schema_column *c)
 {
 	static const char *const note[] = {
 		[GNNGP_COLUMN_TIME] = "from this time on the row is known",
-		[GNNGP_COLUMN_KEY] = "a key",
 		[GNNGP_COLUMN_EXCLUDED] = "excluded",
 		[GNNGP_COLUMN_LATER] = "its name says that it is written later than the row, unless times has null for it",
 		[GNNGP_COLUMN_HIDDEN] = "the graph's owner may not read it",
@@ -50,6 +49,31 @@ role_note(const gnngp_schema_table *t, const gnngp_schema_column *c)
 	return c->role == GNNGP_COLUMN_GATHERED ? t->left_out ? t->left_out : later_note(t) :
 		c->role == GNNGP_COLUMN_TYPE ? psprintf("type %s is not encoded", format_type_be(c->column.type)) :
 		note[c->role];
+}
+
+/* What a key is to rows that have a list of it, where that is not all of its values. */
+static const char *
+key_note(const gnngp_schema *s, int table, int column, gp_time before)
+{
+	char		way[100];
+	char		note[200];
+
+	for (int r = 0; r < s->nrelations; r++)
+	{
+		const gnngp_schema_relation *key = &s->relation[r];
+
+		if (key->child != table || key->parent == table || key->n != 1 ||
+			key->from[0] != column || s->table[table].time >= 0 || s->table[key->parent].time >= 0)
+			continue;
+		gp_encoding *encoding = gnngp_encode_table(s, gnngp_key_encoding(s, r),
+												   GP_CELL_LISTED_KEY, before);
+		if (encoding->encoded[0].distinct <= GP_ENCODED_KEYS)
+			continue;
+		(void) gp_encoding_describe(encoding, 0, way, sizeof(way), note, sizeof(note));
+		return encoding->width > 0 ? psprintf("a key; of lists %s", note) :
+			"a key; no value is frequent enough to be a category of lists";
+	}
+	return "a key";
 }
 
 void
@@ -63,7 +87,7 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 	for (int i = 0; i < s->ntables; i++)
 	{
 		const gnngp_schema_table *t = &s->table[i];
-		gp_encoding *encoding = gnngp_encode_table(s, i, before);
+		gp_encoding *encoding = gnngp_encode_table(s, i, GP_CELL_KEY, before);
 		int			cell = 0;
 
 		for (int k = 0; k < t->ncolumns; k++)
@@ -76,7 +100,8 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 			if (c->role != GNNGP_COLUMN_CELL && c->role != GNNGP_COLUMN_TARGET)
 			{
 				put(arg, t->table.oid, c->column.name, c->role == GNNGP_COLUMN_TIME ? "time" :
-					c->role == GNNGP_COLUMN_KEY ? "key" : "left out", 0, role_note(t, c));
+					c->role == GNNGP_COLUMN_KEY ? "key" : "left out", 0,
+					c->role == GNNGP_COLUMN_KEY ? key_note(s, i, k, before) : role_note(t, c));
 				continue;
 			}
 			/* Numbers of a list are one column. */

@@ -39,7 +39,7 @@ look_row(void *state, const Datum *values, const bool *nulls)
 }
 
 gp_encoding *
-gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
+gnngp_encode_table(const gnngp_schema *s, int encoding, gp_cell_kind kind_of_key, gp_time before)
 {
 	int			rollup = encoding - gnngp_rollup_encoding(s, 0);
 	int			key = encoding - gnngp_key_encoding(s, 0);
@@ -55,7 +55,7 @@ gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before)
 	if (is_rollup)
 		gnngp_join_rollup(j, rollup);
 	else if (key >= 0)
-		gnngp_join_key(j, key, NULL);
+		gnngp_join_key(j, key, kind_of_key, NULL);
 	else
 		gnngp_join_row(j);
 	l.joined = &j->joined[0];
@@ -166,7 +166,8 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 
 	if (*encoding)
 		return;
-	*encoding = gnngp_encode_table(r->schema, p->encoding, before);
+	*encoding = gnngp_encode_table(r->schema, p->encoding,
+								   p->ncells > 0 ? p->cell[0].type.kind : GP_CELL_KEY, before);
 	for (int32 k = 0; k < (*encoding)->nencoded; k++)
 	{
 		const gp_encoded *e = &(*encoding)->encoded[k];

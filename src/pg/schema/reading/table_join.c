@@ -167,12 +167,12 @@ gnngp_join_as_of(gnngp_join *j)
 }
 
 void
-gnngp_join_key(gnngp_join *j, int relation, const gnngp_joined *parent)
+gnngp_join_key(gnngp_join *j, int relation, gp_cell_kind kind, const gnngp_joined *parent)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source));
 
-	*cell = key_cell(j->schema, relation, GP_CELL_KEY);
+	*cell = key_cell(j->schema, relation, kind);
 	gnngp_join_add(j, (gnngp_joined) {.name = r->name,.relation = relation,.alias = j->root,
 		.encoding = gnngp_key_encoding(j->schema, relation),.table = r->child,
 		.level = parent ? parent->level : 0,.there = parent ? parent->there : -1,
@@ -189,7 +189,7 @@ gnngp_join_parent(const gnngp_join *j, int relation)
 }
 
 void
-gnngp_join_keys(gnngp_join *j)
+gnngp_join_keys(gnngp_join *j, gp_cell_kind kind)
 {
 	const gnngp_schema *s = j->schema;
 
@@ -201,7 +201,7 @@ gnngp_join_keys(gnngp_join *j)
 		const gnngp_joined *parent = is_used ? gnngp_join_parent(j, r) : NULL;
 
 		if (parent && gnngp_join_has_room(j, 0))
-			gnngp_join_key(j, r, parent);
+			gnngp_join_key(j, r, kind, parent);
 	}
 }
 

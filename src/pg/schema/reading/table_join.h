@@ -130,10 +130,12 @@ extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 
 /*
  * Adds which rows a row refers to, as joined rows: by each key of one column, or by that of a
- * relation, which is known when the parent is; NULL: always.
+ * relation, which is known when the parent is; NULL: always.  The kind is KEY, or LISTED_KEY for
+ * rows without a time that are a list of an entity's.
  */
-extern void gnngp_join_keys(gnngp_join *j);
-extern void gnngp_join_key(gnngp_join *j, int relation, const gnngp_joined *parent);
+extern void gnngp_join_keys(gnngp_join *j, gp_cell_kind kind);
+extern void gnngp_join_key(gnngp_join *j, int relation, gp_cell_kind kind,
+						   const gnngp_joined *parent);
 
 /*
  * What rollups.c joins with.  Adds a table, and selects its cells.  Adds a time to those of which
@@ -184,9 +186,10 @@ extern const char *gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_sou
 
 /*
  * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns
- * are filled in later.  Large tables are sampled.
+ * are filled in later.  Large tables are sampled.  What rows refer to is of a kind, as above.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_schema *s, int encoding, gp_time before);
+extern gp_encoding *gnngp_encode_table(const gnngp_schema *s, int encoding,
+									   gp_cell_kind kind_of_key, gp_time before);
 
 /*
  * The numbers of a joined table's row; false, and 0, where it is not there.  Room for the cells is

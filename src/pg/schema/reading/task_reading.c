@@ -272,6 +272,10 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 	gnngp_join_as_of(j);
 	if (with_parents || s->table[j->table].time < 0)
 		gnngp_join_parents(j, facts->relation);
+	/* What a list names, such as the skills of a job: no column of theirs need tell them apart. */
+	if (facts->joined == 0 && j->visible.len == 0 && j->table != r->entity &&
+		!r->transform->metapaths)
+		gnngp_join_keys(j, GP_CELL_LISTED_KEY);
 	gnngp_join_rollups(j);
 	if (s->table[j->table].time < 0 && !s->table[j->table].timeless &&
 		r->transform->encoding == NULL)
@@ -331,6 +335,6 @@ gnngp_reading_plan(gnngp_task_reading *r)
 			if (r->own->joined[p].level == level)
 				add_fact_sources(r, p);
 	if (!r->transform->metapaths)
-		gnngp_join_keys(r->own);
+		gnngp_join_keys(r->own, GP_CELL_KEY);
 	plan_sources(r);
 }
