@@ -151,8 +151,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	MemoryContext silent = AllocSetContextCreate(CurrentMemoryContext, "gnngp estimate",
 												 ALLOCSET_SMALL_SIZES);
 	reading		read = {.env = env,.graph = graph,.kind = settings->target_kind,
-						.both_forms = gnngp_method_is_gp(settings->method) &&
-							gnngp_kernel_is_auto(settings->kernel)};
+						.both_forms = gnngp_settings_choose_kernel(settings)};
 
 	gnngp_notices_silence(silent);
 	ErrorData  *error = gnngp_attempt(read_tables, &read);

@@ -103,8 +103,7 @@ read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
 		run->data = gnngp_read_task(run->env, graph, kind);
 	else if (run->nodes != FIT_NONE)
 		run->data = gnngp_read(run->env, graph, kind, true,
-							   run->nodes == FIT_KERNEL &&
-							   gnngp_kernel_is_auto(run->settings.kernel));
+							   gnngp_settings_choose_kernel(&run->settings));
 }
 
 gnngp_fit_run *
@@ -317,10 +316,9 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 /* The graph and the model's name of a call, looked up, owned and locked. */
 static gnngp_graph_def *
 open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part,
-		  int replace_argno, char **model_name)
+		  bool replace, char **model_name)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
-	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
 
 	*model_name = graph->name;
 	if (!PG_ARGISNULL(1))
@@ -370,20 +368,20 @@ static Datum
 fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 		 const gnngp_link_settings *link_settings, int replace_argno)
 {
+	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
 	char	   *name;
 	gnngp_graph_def *graph = settings ?
 		open_call(fcinfo, gnngp_settings_kernel(settings), gnngp_fit_settings_default().kernel,
-				  GNNGP_PART_NODES, replace_argno, &name) :
-		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS,
-				  replace_argno, &name);
+				  GNNGP_PART_NODES, replace, &name) :
+		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS, replace,
+				  &name);
 	const gnngp_model *former = settings ? gnngp_model_lookup(name, true) : NULL;
 	gnngp_model model;
 	Datum		row;
 
 	if (former && former->owner_role != graph->owner_role)
 		former = NULL;
-	if (former && settings->live && gnngp_kernel_is_auto(settings->kernel) &&
-		(PG_ARGISNULL(replace_argno) || !PG_GETARG_BOOL(replace_argno)))
+	if (former && settings->live && !replace && gnngp_settings_choose_kernel(settings))
 		refuse_worse_live(former, graph);
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);

@@ -106,6 +106,12 @@ gnngp_method_check(gnngp_fit_settings *settings)
 	gnngp_env_destroy(env);
 }
 
+bool
+gnngp_settings_choose_kernel(const gnngp_fit_settings *settings)
+{
+	return gnngp_method_is_gp(settings->method) && gnngp_kernel_is_auto(settings->kernel);
+}
+
 char *
 gnngp_settings_kernel(const gnngp_fit_settings *settings)
 {

@@ -27,6 +27,9 @@ extern bool gnngp_method_is_gp(const char *method);
  */
 extern void gnngp_method_check(gnngp_fit_settings *settings);
 
+/* True where the kernel of a Gaussian process is to be chosen, in settings that were checked. */
+extern bool gnngp_settings_choose_kernel(const gnngp_fit_settings *settings);
+
 /* The text of both: a method's, or a kernel's. */
 extern char *gnngp_settings_kernel(const gnngp_fit_settings *settings);
 

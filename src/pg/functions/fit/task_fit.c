@@ -18,7 +18,7 @@ refuse_setting(const char *setting, const char *value, const char *hint)
 void
 gnngp_task_settings(gnngp_fit_settings *settings)
 {
-	if (!gnngp_method_is_gp(settings->method) || !gnngp_kernel_is_auto(settings->kernel))
+	if (!gnngp_settings_choose_kernel(settings))
 		refuse_setting("kernel", gnngp_settings_kernel(settings),
 					   "Leave kernel out: the columns of its facts go through one layer of arc cosines.");
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_AUTO]) != 0 &&
