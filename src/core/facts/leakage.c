@@ -4,7 +4,6 @@
  */
 #include "facts_internal.h"
 
-
 #define MOST_COLUMNS (GP_ENCODED_HOT + 2)	/* of one column of a table */
 #define MOST_ROWS 5000			/* that are looked at */
 #define FEWEST_ROWS 100			/* below, chance tells too much */

@@ -17,7 +17,6 @@
  */
 #include "precision.h"
 
-
 #define MOST GP_SMALL			/* products */
 #define LAST 2					/* vectors whose gain shows whether there are enough */
 #define SINGULAR 1e-10			/* of a vector: what is left of the next one */

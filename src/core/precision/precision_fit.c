@@ -11,7 +11,6 @@
  */
 #include "precision_fit.h"
 
-
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
 /* columns that stand for many classes while a nugget is looked for */

@@ -8,7 +8,6 @@
  */
 #include "precision.h"
 
-
 #define USUAL_STEPS 5.0			/* that divide the error by e, in a dry run; half with a start */
 /* that are looked at where a start leaves hardly anything to gain */
 #define WARM_STEPS 3

@@ -383,7 +383,6 @@ gnngp_placement_key_of(const gnngp_placement *p, int64 number)
 	return p->key ? p->key[k] : k;
 }
 
-
 const char *
 gnngp_placement_table_near(const gnngp_placement *p, const char *table, const char *key)
 {

@@ -5,7 +5,6 @@
  * arc-cosine map of degree one, twice, on <z, z'> / width + 1 (Cho and Saul 2009).
  */
 #include "link_regression.h"
-#include "logistic.h"
 
 #define LANDMARKS 200			/* rows of a Gaussian process */
 #define KERNEL_DEPTH 2

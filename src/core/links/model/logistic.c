@@ -3,7 +3,6 @@
  */
 #include "logistic.h"
 
-
 #define STEPS 50
 #define HALVINGS 30
 #define TYPICAL_STEPS 5			/* of a fit, for its plan */

@@ -11,7 +11,6 @@
  * fold's links, and neither these nor the fold's non-links are learnt from.
  */
 #include "link_regression.h"
-#include "logistic.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,6 @@
  * that have not seen the fold that they are judged on.
  */
 #include "link_regression.h"
-#include "logistic.h"
 #include "scored_fit.h"
 
 /*

@@ -11,7 +11,6 @@
  */
 #include "scores.h"
 
-
 #define MOST_DIMS 4096
 
 /*

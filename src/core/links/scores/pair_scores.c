@@ -3,7 +3,6 @@
  */
 #include "scores.h"
 
-
 #define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
 /* of more, half as many columns at once stay nearer to the processor */
 #define WIDE_NODES 10000

@@ -227,7 +227,6 @@ extern void gp_link_feature_statistics(gp_link_context *f);
 extern void gp_link_ease_open(gp_link_context *f, const bool *item, const gp_link_model *model);
 extern void gp_link_ease_close(gp_link_context *f);
 
-
 /*
  * Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the
  * caller.
