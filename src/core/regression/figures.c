@@ -139,7 +139,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_po
 
 /*
  * One minus the error of the predictions of labels (m x columns; rows of NaN: nothing is), relative
- * to that of the mean, or of the class shares; NaN where nothing is said.
+ * to that of the mean, or of the class shares; NaN where nothing is said, or all labels are one.
  */
 static double
 score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean)
@@ -153,6 +153,7 @@ score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 		if (!isnan(mean[(int64_t) index[k] * t->columns]))
 			index[counted++] = index[k];
 	double		error = gp_loo_error(problem, t, mean, index, counted, &total);
+	double		told = 0.0;
 	if (problem->task == GP_TASK_CLASSES)
 	{
 		/*
@@ -167,19 +168,16 @@ score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 			yd += t->share[problem->label[index[k]]] - 1.0 / t->columns;
 		for (int32_t c = 0; c < t->columns; c++)
 			dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
-		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * counted) : total;
+		told = dd > 1e-12 && yd > 0.0 ? yd * yd / (dd * (double) counted) : 0.0;
 	}
 	else
 	{
-		double		sum = 0.0;
-
 		for (int64_t k = 0; k < counted; k++)
-			sum += t->y[index[k]];
-		double		left = counted > 0 ? total - sum * sum / (double) counted : 0.0;
-
-		/* What is left of equal labels is rounding. */
-		total = left > 1e-12 * total ? left : 0.0;
+			told += t->y[index[k]];
+		told = counted > 0 ? told * told / (double) counted : 0.0;
 	}
+	/* What is left of equal labels is rounding. */
+	total = total - told > 1e-12 * total ? total - told : 0.0;
 	gp_free(env, index);
 	return total > 0.0 ? 1.0 - error / total : NAN;
 }

@@ -617,6 +617,7 @@ check_scale(gp_env *env)
 typedef struct task_fit
 {
 	bool		chance;			/* nothing tells the labels */
+	bool		ends;			/* later labels are all one class */
 	gp_facts_scale *scale;
 	gp_features *x;
 	double		score[GP_FACTS_FITS];
@@ -656,6 +657,7 @@ fit_task(gp_env *env, task_fit *t)
 		as_of[i] = (i / KEYS + 1) * 10 * GP_TIME_DAY;
 		key[i] = i % KEYS;
 		label[i] = (t->chance ? (int) (gp_hash((uint64_t) i) % 2) : i % KEYS + i / KEYS) % 2;
+		label[i] *= !t->ends || i < 3 * KEYS;
 		labelled[i] = i;
 	}
 	gp_scan    *s = gp_scan_open(f, gp_task_columns_facts(f, "signs", 1, usual), key);
@@ -714,6 +716,16 @@ check_chance(gp_env *env)
 	ok(t.score[GP_FACTS_RELEVANCE] < 0.1, "what is relevant by chance counts no more than the rest");
 }
 
+/* Labels that are all one class in the blocks that earlier ones predict. */
+static void
+check_one_class(gp_env *env)
+{
+	task_fit	t = {.ends = true};
+	gp_posterior *out = fit_task(env, &t);
+
+	ok(isfinite(out->loo_score) && isnan(out->forward_score), "of equal labels no share is explained");
+}
+
 /* What earlier times do not tell. */
 static void
 check_past(gp_env *env)
@@ -763,6 +775,7 @@ main(void)
 	in_env(check_scale(env));
 	in_env(check_fit(env));
 	in_env(check_chance(env));
+	in_env(check_one_class(env));
 	in_env(check_past(env));
 	disturb("a task", TEST_REFUSE, 7, 20, run_task(env));
 	disturb("a task", TEST_CANCEL, 7, 5, run_task(env));
