@@ -104,6 +104,14 @@ SELECT gp_create_graph('auction', '{lot,bid}', times => '{"lot": "made"}');
 SELECT gp_create_task('quality', 'auction', 'lot.good');
 SELECT labelled, facts, loo_score > 0.5 AS told FROM gp_fit('quality');
 SELECT count(*), max(abs(l.score - p.score)) < 1e-4 FROM gp_predict('quality', NULL::numeric) AS p JOIN gp_predict_live('quality', ARRAY(SELECT id FROM lot WHERE good IS NULL)) AS l USING (node, class);
+-- Nor does the sign of a zero
+BEGIN;
+ALTER TABLE lot ALTER id TYPE float8;
+INSERT INTO lot SELECT '-0', made, good FROM lot WHERE id = 100;
+UPDATE bid SET lot = 0 WHERE lot = 100;
+DELETE FROM lot WHERE id = 100;
+SELECT labelled, facts FROM gp_fit('quality', replace => true);
+ROLLBACK;
 -- A live state that somebody put beside the columns of another fit
 ALTER TABLE bid ADD COLUMN more int;
 UPDATE bid SET more = price * lot % 7;

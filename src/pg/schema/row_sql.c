@@ -57,13 +57,14 @@ gnngp_join_equals(const gnngp_schema *s, const gnngp_schema_relation *r, const c
 }
 
 /*
- * The text of a column as ids have it: numbers that are equal have one text, and the casts of inet
- * and boolean give others than their output functions.
+ * The text of a column as ids have it: numbers that are equal have one text, -0 and 0 too, and the
+ * casts of inet and boolean give others than their output functions.
  */
 static char *
 key_text(const gnngp_column *column, const char *alias)
 {
 	const char *format = column->base == NUMERICOID ? "pg_catalog.trim_scale(%s.%s)::pg_catalog.text" :
+		column->base == FLOAT8OID || column->base == FLOAT4OID ? "(%s.%s + '0')::pg_catalog.text" :
 		column->base == INETOID ? "pg_catalog.textin(pg_catalog.inet_out(%s.%s))" :
 		column->base == BOOLOID ? "pg_catalog.textin(pg_catalog.boolout(%s.%s))" :
 		"%s.%s::pg_catalog.text";
