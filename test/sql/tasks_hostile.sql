@@ -112,6 +112,13 @@ UPDATE bid SET lot = 0 WHERE lot = 100;
 DELETE FROM lot WHERE id = 100;
 SELECT labelled, facts FROM gp_fit('quality', replace => true);
 ROLLBACK;
+-- Where all rows are of one time, what they are is there as of then
+BEGIN;
+ALTER TABLE lot ADD kind int;
+UPDATE lot SET kind = id % 2, made = '2024-01-01';
+DELETE FROM bid;
+SELECT labelled, loo_score > 0.9 AS told FROM gp_fit('quality', replace => true);
+ROLLBACK;
 -- A live state that somebody put beside the columns of another fit
 ALTER TABLE bid ADD COLUMN more int;
 UPDATE bid SET more = price * lot % 7;

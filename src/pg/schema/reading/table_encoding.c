@@ -238,8 +238,9 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 	notice_late(r);
 	r->transform->nencodings = gnngp_key_encoding(r->schema, r->schema->nrelations);
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
+	/* Entities are there as of their own time, which may be one for all; facts from then on. */
 	for (int p = 0; p < r->own->njoined; p++)
-		learn_encoding(r, &r->own->joined[p], before);
+		learn_encoding(r, &r->own->joined[p], before + 1);
 	for (int i = 0; i < r->nfact_sources; i++)
 		for (int p = 0; p < r->fact_source[i].join->njoined; p++)
 			learn_encoding(r, &r->fact_source[i].join->joined[p], before);
