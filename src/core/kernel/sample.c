@@ -147,11 +147,13 @@ mark(bool *marked, const int32_t *node, int64_t n)
 void
 gp_eval_keep_rows(gp_eval *ev, const int32_t *index, int64_t n)
 {
-	int64_t		sampled = gp_min64(ev->n, GP_FACTOR_SAMPLE);
-	int32_t    *sample = gp_eval_sample(ev, sampled);
 	bool	   *marked = gp_alloc_zero(ev->env, ev->n, sizeof(bool));
-	int64_t		count = mark(marked, index, n) + mark(marked, sample, sampled);
+	int64_t		count = mark(marked, index, n);
+	/* Of a task all rows are labelled. */
+	int64_t		sampled = count < ev->n ? gp_min64(ev->n, GP_FACTOR_SAMPLE) : 0;
+	int32_t    *sample = sampled > 0 ? gp_eval_sample(ev, sampled) : NULL;
 
+	count += mark(marked, sample, sampled);
 	/* A dry run knows no sample: at worst none of it was marked before. */
 	for (int32_t i = 0; ev->env->dry && i < ev->n && count < n + sampled; i++)
 		count += mark(marked, &i, 1);

@@ -1,5 +1,6 @@
 /*
- * schema_look.c - what gp_relations and gp_columns say of a graph of tables.
+ * schema_look.c - what gp_relations and gp_columns say of a graph of tables, and gp_create_task of
+ * what a task reads.
  */
 #include "postgres.h"
 
@@ -110,5 +111,38 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 				"what the task asks: rows show it of others" : note);
 		}
 	}
+	gnngp_schema_end(&use);
+}
+
+/* True for a table one of whose encoded columns is among those of lists of a table and a number. */
+static bool
+has_read_cell(const gnngp_schema_table *t, const List *columns)
+{
+	bool		has = false;
+
+	for (int k = 0; k < t->ncolumns && !has; k++)
+		has = t->column[k].role == GNNGP_COLUMN_CELL && !t->column[k].known &&
+			list_member(columns, list_make2_oid(t->table.oid, t->column[k].number));
+	return has;
+}
+
+void
+gnngp_task_notice_later(gp_env *env, const gnngp_graph_def *task)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+	gp_time		before = GP_TIME_ALWAYS;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	for (int i = 0; i < use.schema->ntables; i++)
+	{
+		if (!has_read_cell(&use.schema->table[i], rows.read_columns))
+			continue;
+		if (before == GP_TIME_ALWAYS)
+			before = gnngp_behind_newest(use.schema);
+		gnngp_note_table_later(use.schema, i, before);
+	}
+	gnngp_notice_later_read(use.schema, task, rows.read_columns);
 	gnngp_schema_end(&use);
 }

@@ -56,13 +56,15 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name, bool zer
 	return text;
 }
 
-/* Looks at a task as a fit would. */
+/* Looks at a task as a fit would; tells what its expressions read that is written later. */
 static void
 check_task(const gnngp_graph_def *task)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	gnngp_task_check(env, task);
+	if (task->task.form == GNNGP_TASK_EXPRESSION)
+		gnngp_task_notice_later(env, task);
 	gnngp_env_destroy(env);
 }
 

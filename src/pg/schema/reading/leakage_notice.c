@@ -93,13 +93,17 @@ look_at_joined(disguise *d, const gnngp_joined *joined, int32 first, bool own)
 
 		d->noticed = lappend(d->noticed, (void *) cell->name);
 		d->exclude = lappend(d->exclude, psprintf("%s.%s", t->label, cell->name));
-		gnngp_notice_detail("If the column is written once the answer is known, the scores are too good.",
+		gnngp_notice_detail(much >= OWN_SHARE ?
+							"If the column is written once the answer is known, the scores are too good." :
+							"It may be a cause. If it is written once the answer is known, or updated in place, the scores are too good.",
 							psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
 									 quote_literal_cstr(r->schema->def->name),
 									 gnngp_exclude_argument(r->schema, d->exclude),
 									 gnngp_times_known(r->schema, llast(d->exclude))),
-							"column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
-							cell->name, t->table.name, r->task->name, 100.0 * much);
+							"column \"%s\" of table \"%s\" %s the answer of task \"%s\": alone it explains %.0f%% of it",
+							cell->name, t->table.name,
+							much >= OWN_SHARE ? "may give away" : "tells much of", r->task->name,
+							100.0 * much);
 	}
 }
 

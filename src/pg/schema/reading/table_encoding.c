@@ -118,9 +118,8 @@ gnngp_encode_joined(const gnngp_joined *joined, const gp_encoding *encoding, con
 
 /* Notes a column of a joined table that is written later than its row. */
 static void
-note_encoding_later(gnngp_task_reading *r, const gnngp_joined *p, const gp_encoded *e)
+note_encoding_later(const gnngp_schema *s, const gnngp_joined *p, const gp_encoded *e)
 {
-	const gnngp_schema *s = r->schema;
 	const gnngp_cell_source *column = &p->cell[e->column];
 	const char *of = p->table >= 0 ? NULL :
 		s->table[s->relation[p->relation].parent].table.name;
@@ -158,6 +157,24 @@ notice_key_later(const gnngp_schema *s, const gnngp_cell_source *key)
 						t->table.name);
 }
 
+/* Notes the columns of a joined table that are written later than its rows. */
+static void
+note_all_later(const gnngp_schema *s, const gnngp_joined *p, const gp_encoding *encoding)
+{
+	for (int32 k = 0; k < encoding->nencoded; k++)
+	{
+		const gp_encoded *e = &encoding->encoded[k];
+		/* Of a list, or of the mean and the sum of children, once */
+		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
+			e[-1].way == e->way;
+
+		if (!told && e->kind != GP_CELL_CATEGORY_KEY &&
+			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
+			 e->way == GP_ENCODED_TOTAL || e->way == GP_ENCODED_REWRITTEN))
+			note_encoding_later(s, p, e);
+	}
+}
+
 /* Looks at the table or rollup that is joined, unless it was; tells what is written later. */
 static void
 learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
@@ -168,20 +185,23 @@ learn_encoding(gnngp_task_reading *r, const gnngp_joined *p, gp_time before)
 		return;
 	*encoding = gnngp_encode_table(r->schema, p->encoding,
 								   p->ncells > 0 ? p->cell[0].type.kind : GP_CELL_KEY, before);
+	note_all_later(r->schema, p, *encoding);
 	for (int32 k = 0; k < (*encoding)->nencoded; k++)
 	{
 		const gp_encoded *e = &(*encoding)->encoded[k];
-		/* Of a list, or of the mean and the sum of children, once */
-		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
-			e[-1].way == e->way;
 
-		if (!told && e->kind != GP_CELL_CATEGORY_KEY &&
-			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED ||
-			 e->way == GP_ENCODED_TOTAL || e->way == GP_ENCODED_REWRITTEN))
-			note_encoding_later(r, p, e);
 		if (e->kind == GP_CELL_CATEGORY_KEY && e->way == GP_ENCODED_FILLED)
 			notice_key_later(r->schema, &p->cell[e->column]);
 	}
+}
+
+void
+gnngp_note_table_later(const gnngp_schema *s, int table, gp_time before)
+{
+	gnngp_join *j = gnngp_join_open(s, table);
+
+	gnngp_join_row(j);
+	note_all_later(s, &j->joined[0], gnngp_encode_table(s, table, GP_CELL_KEY, before));
 }
 
 /* NOTICEs of tables whose rows refer to more tables than a query joins. */

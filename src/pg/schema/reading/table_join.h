@@ -191,6 +191,9 @@ extern const char *gnngp_cell_totals(const gnngp_schema *s, const gnngp_cell_sou
 extern gp_encoding *gnngp_encode_table(const gnngp_schema *s, int encoding,
 									   gp_cell_kind kind_of_key, gp_time before);
 
+/* Notes the columns of a table that such a look tells to be written later than their rows. */
+extern void gnngp_note_table_later(const gnngp_schema *s, int table, gp_time before);
+
 /*
  * The numbers of a joined table's row; false, and 0, where it is not there.  Room for the cells is
  * the caller's.

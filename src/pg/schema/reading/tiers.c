@@ -18,8 +18,6 @@
 #include "tiers.h"
 #include "utils/timestamp.h"
 
-#define MOST_ROWS 2000			/* that are looked at, */
-#define MOST_FACTS 60000		/* with about so many facts */
 #define MOST_FORMS 100			/* of measures */
 #define FEWEST_SIDE (GNNGP_FEWEST_TIERED / 2) /* rows on each side of a threshold */
 #define MOST_WRONG 0.05			/* share of the fewer on the wrong side, */
@@ -107,10 +105,9 @@ measure_row(const search *s, const form *f, const gnngp_history *row, double at,
 	double		sum = 0.0;
 	int			n = 0;
 
-	for (int j = 0; j < row->nfacts; j++)
+	for (int j = 0; j < row->nfacts && !(time[j] <= at - days); j++)
 	{
-		if (!(time[j] <= at && time[j] > at - days) || (f->by >= 0 && by[j] != f->value) ||
-			isnan(of[j]))
+		if (!(time[j] <= at) || (f->by >= 0 && by[j] != f->value) || isnan(of[j]))
 			continue;
 		s->scratch[n++] = of[j];
 		sum += of[j];
@@ -486,7 +483,8 @@ choose_rows(search *s, const List *rows)
 		facts += row->nfacts;
 		most = Max(most, row->nfacts);
 	}
-	int64		step = Max((list_length(rows) + MOST_ROWS - 1) / MOST_ROWS, facts / MOST_FACTS);
+	int64		step = Max((list_length(rows) + GNNGP_MOST_TIERED - 1) / GNNGP_MOST_TIERED,
+							 facts / GNNGP_TIERED_FACTS);
 	s->row = palloc(sizeof(gnngp_history *) * Max(list_length(rows), 1));
 	for (int64 i = 0; i < list_length(rows); i += Max(step, 1))
 		s->row[s->n++] = list_nth(rows, (int) i);

@@ -8,9 +8,14 @@
 
 #define GNNGP_MOST_VALUES 16	/* of a status or a tier, or a column of facts */
 
-#define GNNGP_FEWEST_TIERED 40	/* rows whose columns are looked at */
+#define GNNGP_FEWEST_TIERED 40	/* rows whose columns are looked at, */
+#define GNNGP_MOST_TIERED 2000	/* and so many of more, */
+#define GNNGP_TIERED_FACTS 60000	/* with about so many facts */
 
-/* A row's facts: their first and last time, in days, and lists of all of them, times first. */
+/*
+ * A row's facts: their first and last time, in days, and lists of all of them, the newest first;
+ * the first list is their times.
+ */
 typedef struct gnngp_history
 {
 	double		time[2];

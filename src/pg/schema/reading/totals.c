@@ -219,7 +219,14 @@ keep_row(comparison *c, const Datum *values, const bool *nulls, int nfacts)
 	return row;
 }
 
-/* Keeps a row, and the lists of its facts. */
+/* Numbers of a list, as it comes from a query. */
+static const double *
+list_numbers(Datum list)
+{
+	return (const double *) ((char *) DatumGetArrayTypeP(list) + ARR_OVERHEAD_NONULLS(1));
+}
+
+/* Keeps a row, and the lists of its facts, the newest first. */
 static void
 keep_facts(void *state, const Datum *values, const bool *nulls)
 {
@@ -228,12 +235,22 @@ keep_facts(void *state, const Datum *values, const bool *nulls)
 	int			n = nulls[c->fact->first] ? 0 : ARR_DIMS(DatumGetArrayTypeP(list[0]))[0];
 	gnngp_history *row = keep_row(c, values, nulls, n);
 
-	for (int k = 0; k < c->fact->ncells && n > 0 && row; k++)
-		memcpy(row->fact + (size_t) k * n,
-			   (char *) DatumGetArrayTypeP(list[k]) + ARR_OVERHEAD_NONULLS(1),
-			   sizeof(double) * n);
-	for (int j = 0; j < n && row; j++)
+	if (row == NULL)
+		return;
+	gp_scored  *order = palloc(sizeof(gp_scored) * Max(n, 1));
+	for (int j = 0; j < n; j++)
+		order[j] = (gp_scored) {.score = list_numbers(list[0])[j],.node = j};
+	gp_sort(c->s->env, order, n, sizeof(gp_scored), gp_compare_scored, NULL);
+	for (int k = 0; k < c->fact->ncells && n > 0; k++)
+	{
+		const double *numbers = list_numbers(list[k]);
+
+		for (int j = 0; j < n; j++)
+			row->fact[(size_t) k * n + j] = numbers[order[j].node];
+	}
+	for (int j = 0; j < n; j++)
 		row->fact[j] = (row->fact[j] - UNIX_TO_2000) / SECS_PER_DAY;
+	pfree(order);
 }
 
 static void
@@ -295,10 +312,11 @@ open_look(comparison *c, bool lists)
 	gnngp_join *j = gnngp_join_open(c->s, table);
 	double		facts = (double) gnngp_table_rows(&c->s->table[child].table) /
 		(double) Max(1, gnngp_table_rows(&c->s->table[table].table));
-	int64		drawn = (int64) Max(FEWEST_SAMPLED,
+	int64		drawn = (int64) Max(FEWEST_SAMPLED, lists ?
+									Min(GNNGP_MOST_TIERED, GNNGP_TIERED_FACTS / Max(1.0, facts)) :
 									Min(SAMPLED_ROWS, SAMPLED_FACTS / Max(1.0, facts)));
 
-	gnngp_join_sample(j, 2 * drawn, drawn);
+	gnngp_join_sample(j, lists ? drawn * 5 / 4 : 2 * drawn, drawn);
 	gnngp_join_row(j);
 	c->known = gnngp_join_visible(j);
 	c->last = gnngp_join_totals(j, c->relation, c->farther, lists);
