@@ -89,10 +89,9 @@ gnngp_number_id(const gnngp_numbered *ids, int32 number)
 static inline bool
 gnngp_number_is(const gnngp_numbered *ids, int32 number, const gnngp_id *id)
 {
-	const char *text = ids->text[number];
-
 	return ids->key[number] == id->key &&
-		(text == NULL || (strncmp(text, id->text, id->length) == 0 && text[id->length] == '\0'));
+		(id->text == NULL || (strncmp(ids->text[number], id->text, id->length) == 0 &&
+							  ids->text[number][id->length] == '\0'));
 }
 
 #endif							/* GNNGP_IDMAP_H */
