@@ -14,7 +14,7 @@ gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class)
 
 	/* the largest exponent is taken off first */
 	for (int32_t c = 1; c < columns; c++)
-		top = fmax(top, logit[c]);
+		top = logit[c] > top ? logit[c] : top;
 	double		own = class < 0 ? 0.0 : logit[class] - top;
 	for (int32_t c = 0; c < columns; c++)
 	{

@@ -285,34 +285,63 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 	return false;
 }
 
-/*
- * The best gamma alone, all else of x being 0, by Newton's steps kept inside of a shrinking
- * bracket; room has two vectors.
- */
+/* The loss where all of x but gamma is 0, with its slope and its curvature there. */
 static double
-fit_gamma(fitter *f, double *x, double *room, double *loss)
+loss_of_gamma(fitter *f, double gamma, double *slope, double *curvature)
+{
+	int32_t		n = f->columns;
+	double		ratio = gamma / f->middle[0];
+	double		loss = 0.0;
+	double		first = 0.0;
+	double		second = 0.0;
+	double	   *p = f->p;
+
+	GP_EACH(f->env, i, f->n, i * n)
+	{
+		const double *s = f->s + i * n;
+		double		mean = 0.0;
+
+		for (int32_t c = 0; c < n; c++)
+			p[c] = gamma * s[c];
+		gp_softmax_log(n, p, p, -1);
+		loss -= log(fmax(p[f->label[i]], 1e-300));
+		for (int32_t c = 0; c < n; c++)
+		{
+			mean += p[c] * s[c];
+			first += (p[c] - (c == f->label[i])) * s[c];
+		}
+		for (int32_t c = 0; c < n; c++)
+			second += p[c] * (s[c] - mean) * s[c];
+	}
+	*slope = f->weight * first + f->gamma_weight * (1.0 / f->middle[0] - 1.0 / gamma);
+	*curvature = f->weight * second + f->gamma_weight / (gamma * gamma);
+	return f->weight * loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
+}
+
+/* The best gamma alone, from the one given, by Newton's steps kept inside of a shrinking bracket. */
+static double
+fit_gamma(fitter *f, double gamma, double *loss)
 {
 	double		low = GAMMA_MIN;
 	double		high = GAMMA_MAX;
-	double	   *gradient = room;
-	double	   *curvature = room + f->columns + SHAPES;
+	double		slope;
+	double		curvature;
 
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
-		*loss = loss_at(f, x, gradient);
-		hessian_times(f, NULL, curvature);
-		if (*gradient > 0.0)
-			high = *x;
+		*loss = loss_of_gamma(f, gamma, &slope, &curvature);
+		if (slope > 0.0)
+			high = gamma;
 		else
-			low = *x;
-		double		next = *curvature > 0.0 ? *x - *gradient / *curvature : 0.0;
+			low = gamma;
+		double		next = curvature > 0.0 ? gamma - slope / curvature : 0.0;
 		if (!(next > low && next < high))
 			next = sqrt(low * high);
-		if (fabs(next - *x) <= 1e-6 * *x)
+		if (fabs(next - gamma) <= 1e-6 * gamma)
 			break;
-		*x = next;
+		gamma = next;
 	}
-	return *x;
+	return gamma;
 }
 
 /*
@@ -321,13 +350,12 @@ fit_gamma(fitter *f, double *x, double *room, double *loss)
  */
 static void
 fit_delta(fitter *f, const gp_targets *targets, const gp_loo *loo, const int32_t *index,
-		  double *x, double *room, gp_calibrator *out)
+		  gp_calibrator *out)
 {
 	double		best = INFINITY;
 	gp_calibrator at = *out;
 	double		smallness = fmax(gp_class_rescaling(targets, loo->mean, index, f->n) / SMALL, 1.0);
 
-	*x = GAMMA_MIDDLE;
 	for (int k = 0; k < DELTAS; k++)
 	{
 		double		delta = DELTA_MIN * pow(DELTA_MAX / DELTA_MIN, (double) k / (DELTAS - 1));
@@ -336,7 +364,7 @@ fit_delta(fitter *f, const gp_targets *targets, const gp_loo *loo, const int32_t
 
 		at.delta = delta / smallness;
 		set_delta(f, loo, index, &at);
-		at.gamma = fit_gamma(f, x, room, &loss);
+		at.gamma = fit_gamma(f, at.gamma, &loss);
 		loss += 0.5 * away * away;
 		if (loss < best)
 		{
@@ -456,7 +484,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.unit = room + 3 * n;
 	f.middle = room + 5 * n;
 	f.middle[0] = GAMMA_MIDDLE;
-	fit_delta(&f, targets, loo, index, x, room, &out);
+	fit_delta(&f, targets, loo, index, &out);
 	x[0] = out.gamma;
 	fit_all(&f, x, room);
 	if (problem->block && problem->nblocks > RECENT_BLOCKS)
