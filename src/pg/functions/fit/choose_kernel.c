@@ -12,6 +12,8 @@
 #include "methods.h"
 #include "utils/json.h"
 
+#define EXPLAINED 0.001			/* a loss, in nats a label, that leaves nothing to choose by */
+
 /* A fit in a child environment. */
 typedef struct child_fit
 {
@@ -235,7 +237,8 @@ compare_all(gp_env *env, const gp_problem *problem, gp_candidate *candidates, in
 /*
  * Compares a kernel that sees features with their other form.  *problem takes the form that
  * explains the labels better, and the candidate its figures; the first one stays where the labels
- * cannot tell.  Gives the candidate of the form that lost, without a kernel where none is compared.
+ * cannot tell, and is alone where it leaves no more to explain.  Gives the candidate of the form
+ * that lost, without a kernel where none is compared.
  */
 static gp_candidate
 choose_form(gp_env *env, gp_problem *problem, gp_candidate *c)
@@ -244,7 +247,8 @@ choose_form(gp_env *env, gp_problem *problem, gp_candidate *c)
 	gp_candidate other = {.tree = c->tree,.program = c->program,.kernel = c->kernel,
 		.is_planned = c->is_planned,.plan = c->plan};
 
-	if (problem->other == NULL || c->problem || gp_program_is_laplacian(c->program))
+	if (problem->other == NULL || c->problem || gp_program_is_laplacian(c->program) ||
+		c->nll < EXPLAINED)
 		return (gp_candidate) {0};
 	swapped.features = problem->other;
 	swapped.moments = problem->other_moments;
