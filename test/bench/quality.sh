@@ -8,11 +8,12 @@
 # scikit-learn, logistic (or ridge) regression on own columns, the neighbours' means, two hops' means
 # and the degree stands beside it, LightGBM on the same where Python has it, and ten rounds of label
 # propagation.  A dash stands for what Python does not have; its error goes to stderr.
-# Graphs can be named: cora cora48 dblp packages chameleon tolokers.
+# Graphs can be named: cora cora48 dblp dblp60 packages chameleon tolokers.  dblp60 has 60% of the
+# labels, drawn twice.
 set -u
 [ -n "${GNNGP_DATA:-}" ] || { echo "GNNGP_DATA names no folder of graphs" >&2; exit 1; }
 HERE=$(cd "$(dirname "$0")" && pwd)
-GRAPHS=${*:-cora cora48 dblp packages chameleon tolokers}
+GRAPHS=${*:-cora cora48 dblp dblp60 packages chameleon tolokers}
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 export PGOPTIONS='-c client_min_messages=warning'
@@ -23,7 +24,7 @@ sql() {
 
 # The splits of a graph, and the kind of its figure.
 splits_of() {
-	case $1 in cora | packages) echo default ;; *) echo 0 1 2 3 4 5 6 7 8 9 ;; esac
+	case $1 in cora | packages) echo default ;; dblp60) echo 0 1 ;; *) echo 0 1 2 3 4 5 6 7 8 9 ;; esac
 }
 figure_of() {
 	case $1 in chameleon) echo r2 ;; tolokers) echo auc ;; *) echo accuracy ;; esac
@@ -42,6 +43,14 @@ write_packages() {
 	csv "$1/packages/features" "SELECT package - 1 AS node_id, word AS feature_id, value FROM package_words"
 }
 
+# Writes DBLP with 60% of its labels as a graph in folder $1.
+write_dblp60() {
+	mkdir "$1/dblp60" && cp "$GNNGP_DATA"/dblp/{nodes,edges,features}.csv.gz "$1/dblp60" || exit 1
+	gzip -dc "$1/dblp60/nodes.csv.gz" | awk -F, 'BEGIN { print "split_no,node_id,role" }
+		NR > 1 { for (s = 0; s < 2; s++) print s "," $1 "," ($1 * sqrt(2 + s) % 1 < .6 ? "train" : "test") }' |
+		gzip -1 >"$1/dblp60/splits.csv.gz"
+}
+
 # Writes the rows of query $2 to $1.csv.gz.
 csv() {
 	sql -c "COPY ($2) TO STDOUT (FORMAT csv, HEADER)" | gzip -1 >"$1.csv.gz"
@@ -56,10 +65,11 @@ echo '| --- | --- | --- | --- | --- | --- | --- | --- |'
 for graph in $GRAPHS; do
 	set=${graph%48}
 	folder=$GNNGP_DATA
-	if [ "$graph" = packages ]; then
+	case $graph in packages | dblp60)
 		folder=$WORK
-		write_packages "$folder"
-	fi
+		"write_$graph" "$folder"
+		;;
+	esac
 	figure=$(figure_of "$graph")
 	read -r -a splits <<<"$(splits_of "$graph")"
 	sql -v dir="$folder" -v name="$set" -f "$GNNGP_DATA/load.sql" >/dev/null || exit 1
