@@ -15,7 +15,9 @@
  * The rarer a class, the less its labels say of the bias, which is therefore drawn the less.
  * gamma has a weak preference as well, a gamma density: labels that are all found without
  * themselves would want it infinite, and leave no doubt about nodes of which they say little.
- * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
+ * A normal density of log gamma would leave a loss that is not convex.  Few labels of a method
+ * without a regression tell too little of gamma; once they tell more than the shares of the classes
+ * do, as on any graph worth a fit, the preference is a strong one.  All of this is meant for
  * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
  *
  * v is the mean over the labels of the leave-one-out variance, and own v the node's variance, each
@@ -38,6 +40,8 @@
 #define GAMMA_MAX 403.428793	/* exp(6) */
 #define GAMMA_MIDDLE 2.5		/* where the preference is, and what too few labels get */
 #define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma */
+#define STRONG_GAMMA_WEIGHT 16.0
+#define CLEARLY 4.0				/* so much less loss than that of the shares is clearly better */
 /* means that should be more than so many times as large are small */
 #define SMALL 2.0
 #define RIDGE 5.0				/* the biases' mean precision */
@@ -345,6 +349,26 @@ fit_gamma(fitter *f, double gamma, double *loss)
 }
 
 /*
+ * Prefers the middle of gamma strongly where the labels of a method without a regression are told
+ * clearly better by it than by the shares of the classes.
+ */
+static void
+prefer_gamma(fitter *f, const gp_loo *loo, const int32_t *index, const gp_calibrator *middle)
+{
+	double		gain = 0.0;
+	double		loss;
+
+	if (loo->variance || loo->stratified)
+		return;
+	set_delta(f, loo, index, middle);
+	fit_gamma(f, GAMMA_MIDDLE, &loss);
+	for (int64_t i = 0; i < f->n; i++)
+		gain -= f->weight * log(f->share[f->label[i]]);
+	if (gain - loss > CLEARLY)
+		f->gamma_weight = STRONG_GAMMA_WEIGHT;
+}
+
+/*
  * The delta of the largest likelihood, and its gamma; s is left at that delta.  Small means are
  * first brought to half of the size that they should have.
  */
@@ -484,6 +508,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.unit = room + 3 * n;
 	f.middle = room + 5 * n;
 	f.middle[0] = GAMMA_MIDDLE;
+	prefer_gamma(&f, loo, index, &out);
 	fit_delta(&f, targets, loo, index, &out);
 	x[0] = out.gamma;
 	fit_all(&f, x, room);

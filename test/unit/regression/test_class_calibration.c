@@ -340,6 +340,36 @@ check_separable(gp_env *env, double factor)
 	check_minimum(&found, FEW, mean, label);
 }
 
+/* Without variances gamma stays nearer to the middle, unless the means tell nothing of the labels. */
+static void
+check_few(gp_env *env)
+{
+	double		mean[FEW * CLASSES];
+	double		one[FEW];
+	int32_t		label[FEW];
+	gp_problem	problem;
+
+	make_separable(1.0, mean, label);
+	for (int i = 0; i < FEW; i++)
+		one[i] = 1.0;
+	for (int told = 1; told >= 0; told--)
+	{
+		gp_targets	targets = make_targets(env, &problem, FEW, label);
+		gp_loo		loo = {.mean = mean,.variance = one};
+		gp_calibrator weak = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, &loo, NOISE, NULL);
+
+		loo.variance = NULL;
+		gp_calibrator strong = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, &loo, NOISE, NULL);
+		if (told)
+			ok(strong.gamma > 2.5 && log(strong.gamma / 2.5) < 0.5 * log(weak.gamma / 2.5),
+			   "labels of a method without variances are drawn to the middle");
+		else
+			ok(strong.gamma == weak.gamma, "but not labels of chance");
+		for (int i = 0; i < FEW; i++)
+			label[i] = i / CLASSES % CLASSES;
+	}
+}
+
 /* Means that tell nothing, or everything, or far outside of what was seen, give probabilities. */
 static void
 check_extremes(gp_env *env)
@@ -377,6 +407,7 @@ main(void)
 	in_env(check_recent(env));
 	in_env(check_separable(env, 1.0));
 	in_env(check_separable(env, 0.02));
+	in_env(check_few(env));
 	in_env(check_extremes(env));
 	return done_testing();
 }
