@@ -353,4 +353,13 @@ SELECT gp_create_task('liked', 'posts', 'posts.liked');
 SELECT loo_score > 0.7 AS told FROM gp_fit('liked');
 SELECT count(*) FROM gp_predict('liked', NULL::integer) AS s JOIN gp_predict_live('liked', ARRAY(SELECT id FROM posts WHERE id > 500)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
 SELECT gp_drop_graph('liked'), gp_drop_graph('posts');
+-- So does that of what a row refers to, be the named rows known since some time
+ALTER TABLE tags ADD made date NOT NULL DEFAULT '2023-01-01';
+CREATE TABLE replies (id integer PRIMARY KEY, post integer NOT NULL REFERENCES posts, at timestamptz NOT NULL, good boolean);
+INSERT INTO replies SELECT id, id, at + interval '1 hour', CASE WHEN id <= 500 THEN hashint4(id) & 1 = 0 END FROM posts;
+SELECT gp_create_graph('posts', tables => '{tags,posts,post_tags,replies}', exclude => '{posts.liked}');
+SELECT gp_create_task('good', 'posts', 'replies.good');
+SELECT loo_score > 0.7 AS told FROM gp_fit('good');
+SELECT count(*) FROM gp_predict('good', NULL::integer) AS s JOIN gp_predict_live('good', ARRAY(SELECT id FROM replies WHERE id > 500)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
+SELECT gp_drop_graph('good'), gp_drop_graph('posts');
 DROP SCHEMA shapes CASCADE;

@@ -64,15 +64,18 @@ key_note(const gnngp_schema *s, int table, int column, gp_time before)
 		const gnngp_schema_relation *key = &s->relation[r];
 
 		if (key->child != table || key->parent == table || key->n != 1 ||
-			key->from[0] != column || s->table[table].time >= 0 || s->table[key->parent].time >= 0)
+			key->from[0] != column || s->table[table].time >= 0)
 			continue;
 		gp_encoding *encoding = gnngp_encode_table(s, gnngp_key_encoding(s, r),
 												   GP_CELL_LISTED_KEY, before);
 		if (encoding->encoded[0].distinct <= GP_ENCODED_KEYS)
 			continue;
 		(void) gp_encoding_describe(encoding, 0, way, sizeof(way), note, sizeof(note));
-		return encoding->width > 0 ? psprintf("a key; of lists %s", note) :
-			"a key; no value is frequent enough to be a category of lists";
+		if (encoding->width > 0)
+			return psprintf("a key; of lists %s", note);
+		/* What has a list, as a job has one of skills, is mostly of some time. */
+		if (s->table[key->parent].time < 0)
+			return "a key; no value is frequent enough to be a category of lists";
 	}
 	return "a key";
 }

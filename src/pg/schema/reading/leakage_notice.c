@@ -14,7 +14,7 @@
 
 /* Shares of the labels that a column alone explains: */
 #define OWN_SHARE 0.8			/* of the asked rows' own, a NOTICE names it */
-#define FACT_SHARE 0.98			/* of facts, each of which has a time of its own */
+#define FACT_SHARE 0.98			/* of facts, each of which has a time of its own; no cause does */
 #define SUSPECT_SHARE 0.35		/* of the asked rows' own where that is also */
 #define OF_BEST_FACT 0.8		/* this much of what the best fact explains */
 #define NEWEST_LABELS 0.1		/* labels that are looked at alone, too */
@@ -93,7 +93,7 @@ look_at_joined(disguise *d, const gnngp_joined *joined, int32 first, bool own)
 
 		d->noticed = lappend(d->noticed, (void *) cell->name);
 		d->exclude = lappend(d->exclude, psprintf("%s.%s", t->label, cell->name));
-		gnngp_notice_detail(much >= OWN_SHARE ?
+		gnngp_notice_detail(much >= FACT_SHARE ?
 							"If the column is written once the answer is known, the scores are too good." :
 							"It may be a cause. If it is written once the answer is known, or updated in place, the scores are too good.",
 							psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
@@ -102,7 +102,7 @@ look_at_joined(disguise *d, const gnngp_joined *joined, int32 first, bool own)
 									 gnngp_times_known(r->schema, llast(d->exclude))),
 							"column \"%s\" of table \"%s\" %s the answer of task \"%s\": alone it explains %.0f%% of it",
 							cell->name, t->table.name,
-							much >= OWN_SHARE ? "may give away" : "tells much of", r->task->name,
+							much >= FACT_SHARE ? "may give away" : "tells much of", r->task->name,
 							100.0 * much);
 	}
 }

@@ -131,7 +131,7 @@ extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 /*
  * Adds which rows a row refers to, as joined rows: by each key of one column, or by that of a
  * relation, which is known when the parent is; NULL: always.  The kind is KEY, or LISTED_KEY for
- * rows without a time that are a list of an entity's.
+ * rows without a time that are a list of an entity's, or of what it refers to.
  */
 extern void gnngp_join_keys(gnngp_join *j, gp_cell_kind kind);
 extern void gnngp_join_key(gnngp_join *j, int relation, gp_cell_kind kind,

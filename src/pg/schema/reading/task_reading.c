@@ -272,9 +272,8 @@ plan_source(gnngp_task_reading *r, gnngp_fact_source *facts, bool with_parents)
 	gnngp_join_as_of(j);
 	if (with_parents || s->table[j->table].time < 0)
 		gnngp_join_parents(j, facts->relation);
-	/* What a list names, such as the skills of a job: no column of theirs need tell them apart. */
-	if (facts->joined == 0 && j->visible.len == 0 && j->table != r->entity &&
-		!r->transform->metapaths)
+	/* What a list names, such as a job's skills: no column of theirs need tell them apart. */
+	if (s->table[j->table].time < 0 && j->table != r->entity && !r->transform->metapaths)
 		gnngp_join_keys(j, GP_CELL_LISTED_KEY);
 	gnngp_join_rollups(j);
 	if (s->table[j->table].time < 0 && !s->table[j->table].timeless &&
