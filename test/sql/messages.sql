@@ -220,5 +220,15 @@ SELECT gp_create_task('told', 'rooms', labels => '"My App"."Desk"', entity => 'r
 SELECT gp_create_task('told', 'rooms', labels => '"My App"."Desk"', entity => 'room', target => 'nr', time_column => 'mooved');
 SELECT gp_alter_graph('rooms', keys => '{"Desk.room": "Room.co"}');
 
+-- A query that is cancelled stands in the context with its beginning alone
+CREATE TABLE worn (id integer PRIMARY KEY, described_by_somebody_who_likes_very_long_names_of_columns integer);
+INSERT INTO worn VALUES (1, 1);
+CREATE FUNCTION tired(integer) RETURNS integer LANGUAGE plpgsql AS $$BEGIN RAISE 'tired' USING ERRCODE = 'query_canceled'; END$$;
+CREATE VIEW weary AS SELECT id, tired(described_by_somebody_who_likes_very_long_names_of_columns) AS described_by_somebody_who_likes_very_long_names_of_columns FROM worn;
+SELECT gp_create_graph('weary', tables => '{weary}');
+\set SHOW_CONTEXT errors
+SELECT * FROM gp_columns('weary');
+\set SHOW_CONTEXT never
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA messages, "My App" CASCADE;

@@ -11,12 +11,15 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "spi.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+
+#define MOST_SHOWN 100			/* bytes of a query in the context of an error */
 
 void
 gnngp_spi_connect(void)
@@ -165,6 +168,27 @@ receive_nothing(DestReceiver *self)
 {
 }
 
+/*
+ * Raises the error of a query that was cancelled, with no more than its beginning in the context:
+ * it is not the user's, and may be long.
+ */
+static void
+raise_cancelled(const char *query)
+{
+	ErrorData  *error = CopyErrorData();
+	char	   *at = error->context ? strstr(error->context, query) : NULL;
+	size_t		length = strlen(query);
+	int			shown = pg_mbcliplen(query, (int) length, MOST_SHOWN);
+
+	if (at && length > shown + strlen("..."))
+	{
+		memcpy(at + shown, "...", strlen("..."));
+		memmove(at + shown + strlen("..."), at + length, strlen(at + length) + 1);
+	}
+	FlushErrorState();
+	ReThrowError(error);
+}
+
 void
 gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
 			   const Datum *values, const gnngp_sink *rows)
@@ -175,7 +199,9 @@ gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
 		.rows = rows,
 		.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row", ALLOCSET_DEFAULT_SIZES)
 	};
-	int			rc;
+	const CachedPlanSource *source = plan ? linitial(SPI_plan_get_plan_sources(plan)) : NULL;
+	MemoryContext context = CurrentMemoryContext;
+	volatile int rc = 0;
 
 	options.dest = &r.pub;
 	if (nargs > 0)
@@ -184,7 +210,19 @@ gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
 		options.params->params[i] = (ParamExternData) {
 			.value = values[i],.ptype = types[i],.pflags = PARAM_FLAG_CONST
 		};
-	rc = plan ? SPI_execute_plan_extended(plan, &options) : SPI_execute_extended(query, &options);
+	PG_TRY();
+	{
+		rc = plan ? SPI_execute_plan_extended(plan, &options) :
+			SPI_execute_extended(query, &options);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		if (geterrcode() == ERRCODE_QUERY_CANCELED)
+			raise_cancelled(source ? source->query_string : query);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "a query returned %s", SPI_result_code_string(rc));
 	MemoryContextDelete(r.context);
