@@ -372,26 +372,6 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->within = gp_alloc_array(env, km->k, sizeof(double));
 }
 
-/* A cluster with what it is ranked by. */
-typedef struct ranked_cluster
-{
-	int32_t		cluster;
-	int32_t		first;			/* its first node */
-	int64_t		size;
-} ranked_cluster;
-
-/* Larger ones first, then by the first node. */
-static int
-compare_ranked(const void *a, const void *b, void *unused)
-{
-	const ranked_cluster *x = a;
-	const ranked_cluster *y = b;
-
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
-}
-
 /* Rounds with the memory that they need; the start has none of it. */
 static void
 run_rounds(kmeans *km, double gain)
@@ -440,19 +420,18 @@ cluster_by(gp_eval *ev, const cluster_plan *p)
 	out->inertia = -km.best_explained;
 	for (int64_t i = 0; i < km.n; i++)
 		out->inertia += self(&km, i);
-	/* Numbers clusters from 1 by their rank. */
-	ranked_cluster *rank = gp_alloc_zero(env, km.k, sizeof(ranked_cluster));
+	/* Numbers clusters from 1, larger ones first, then by the first node: -size 2^32 + first */
+	int64_t    *rank = gp_alloc_zero(env, km.k, sizeof(int64_t));
 	int32_t    *number = gp_alloc_array(env, km.k, sizeof(int32_t));
-	for (int32_t j = 0; j < km.k; j++)
-		rank[j].cluster = j;
 	for (int64_t i = km.n - 1; i >= 0; i--)
 	{
-		rank[out->cluster[i]].first = (int32_t) i;
-		rank[out->cluster[i]].size++;
+		int64_t    *at = &rank[out->cluster[i]];
+
+		*at = *at - (int64_t) (uint32_t) *at - (INT64_C(1) << 32) + i;
 	}
-	gp_sort(env, rank, km.k, sizeof(ranked_cluster), compare_ranked, NULL);
+	gp_sort(env, rank, km.k, sizeof(int64_t), gp_compare_int64, NULL);
 	for (int32_t j = 0; j < km.k; j++)
-		number[rank[j].cluster] = j + 1;
+		number[out->cluster[(uint32_t) rank[j]]] = j + 1;
 	for (int64_t i = 0; i < km.n; i++)
 		out->cluster[i] = number[out->cluster[i]];
 	gp_free_all(env, rank, number);

@@ -322,7 +322,7 @@ loss_of_gamma(fitter *f, double gamma, double *slope, double *curvature)
 	return f->weight * loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
 }
 
-/* The best gamma alone, from the one given, by Newton's steps kept inside of a shrinking bracket. */
+/* The best gamma alone, from one given, by Newton's steps kept inside of a shrinking bracket. */
 static double
 fit_gamma(fitter *f, double gamma, double *loss)
 {

@@ -212,8 +212,7 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 	ereport(ERROR,
 			(errcode(sqlstates[code]),
 			 errmsg_internal("%s", message),
-			 point_at(server, position),
-			 hint ? errhint("%s", hint) : 0));
+			 point_at(server, position), hint ? errhint("%s", hint) : 0));
 }
 
 /* Sends a notice, or keeps it until all are told. */

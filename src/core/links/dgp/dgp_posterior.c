@@ -180,22 +180,16 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 
 /* ---- pairs ---- */
 
-/* The numbers that a pair takes. */
-static int64_t
-work_of(const gp_link_model *model)
-{
-	return (1 + model->dgp.points) * (int64_t) model->node.width +
-		model->inducing.n * model->inducing.n;
-}
-
 void
 gp_link_dgp_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
 {
 	reach	   *room = model->dgp.point ? gp_alloc(env, sizeof(reach)) : NULL;
+	int64_t		work = (1 + model->dgp.points) * (int64_t) model->node.width +
+		model->inducing.n * model->inducing.n;
 
 	if (room)
 		room->end[0].node = room->end[1].node = -1;
-	GP_EACH(env, e, gp_items(env, n), e * work_of(model))
+	GP_EACH(env, e, gp_items(env, n), e * work)
 	{
 		/* Without directions the lesser end comes first: both ways round have the same bits. */
 		bool		turn = !model->graph->directed && row[e].src > row[e].dst;

@@ -6,21 +6,6 @@
  */
 #include "scores.h"
 
-/* The places of s with ones in float. */
-static gp_csr
-with_ones(gp_env *env, const gp_csr *s)
-{
-	gp_csr		out = *s;
-	float	   *one = gp_alloc_array(env, gp_csr_entries(s), sizeof(float));
-
-	out.type = GP_FLOAT;
-	out.stamp = gp_csr_stamp();
-	out.value = one;
-	for (int64_t k = 0; k < gp_csr_entries(s); k++)
-		one[k] = 1.0f;
-	return out;
-}
-
 /* The symmetric weights, the neighbours that they count, and what they add up to. */
 static void
 open_weights(gp_link_context *f)
@@ -116,9 +101,11 @@ gp_link_context_open(gp_link_context *f, gp_device *dev, const gp_graph *graph,
 	make_middle(f);
 	if (graph->directed)
 	{
-		gp_csr		arcs = {f->n, f->n, graph->start, graph->col, NULL, GP_FLOAT, 0};
+		float	   *one = gp_alloc_array(f->env, graph->start[f->n], sizeof(float));
 
-		f->out = with_ones(f->env, &arcs);
+		for (int64_t k = 0; k < graph->start[f->n]; k++)
+			one[k] = 1.0f;
+		f->out = (gp_csr) {f->n, f->n, graph->start, graph->col, one, GP_FLOAT, gp_csr_stamp()};
 		f->in = gp_csr_transpose(f->env, &f->out);
 	}
 	gp_link_autoencoder_open(f);

@@ -114,27 +114,18 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	gp_free_all(env, kept, r, mean, row, score);
 }
 
-/* The model on another device: what it points at is only read. */
-static gp_links
-links_on(const gp_links *l, gp_device *dev)
-{
-	gp_links	on = *l;
-
-	on.dev = on.context.dev = dev;
-	on.env = on.context.env = dev->env;
-	return on;
-}
-
 /* Searches and ranks the candidates of one lot; a thread's work. */
 static void
 rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 {
 	best	   *b = job;
-	gp_links	l = links_on(b->l, dev);
+	gp_links	l = *b->l;		/* what it points at is only read */
 	int32_t    *found;
 	lot		   *lot = &b->lot[index];
 	group		g = {0};
 
+	l.dev = l.context.dev = dev;
+	l.env = l.context.env = dev->env;
 	lot->first[0] = 0;
 	for (int32_t s = 0; s < lot->sources; s++)
 	{
@@ -318,19 +309,6 @@ open_lots(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 		b->search[t] = gp_link_search_twin(b->search[0]);
 }
 
-static void
-close_lots(best *b)
-{
-	if (b->crew)
-		gp_crew_close(b->crew);
-	for (int64_t k = 0; k < b->lots; k++)
-		gp_free(b->env, b->lot[k].row);
-	(void) gp_link_search_set_env(b->search[0], b->env);
-	for (int t = 1; t < b->threads; t++)
-		gp_link_search_twin_free(b->env, b->search[t]);
-	gp_free_all(b->env, b->lot, b->search);
-}
-
 /* Searches for the best of each node, and hands them out. */
 static void
 search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
@@ -355,7 +333,14 @@ search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candida
 		b->lot[0].sources = 0;
 		run_waves(b, n, node, size);
 	}
-	close_lots(b);
+	if (b->crew)
+		gp_crew_close(b->crew);
+	for (int64_t k = 0; k < b->lots; k++)
+		gp_free(b->env, b->lot[k].row);
+	(void) gp_link_search_set_env(b->search[0], b->env);
+	for (int t = 1; t < b->threads; t++)
+		gp_link_search_twin_free(b->env, b->search[t]);
+	gp_free_all(b->env, b->lot, b->search);
 }
 
 void

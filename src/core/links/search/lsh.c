@@ -81,15 +81,6 @@ gp_link_tables_free(gp_env *env, gp_link_tables *t)
 	gp_free_all(env, t->node, t->start);
 }
 
-static inline int
-bits_set(uint64_t x)
-{
-	x -= (x >> 1) & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return (int) ((x * UINT64_C(0x0101010101010101)) >> 56);
-}
-
 /* Puts a node among the nearest when it belongs there. */
 static void
 offer(const gp_link_tables *t, const gp_link_marks *marks, gp_link_nearest *best, int32_t node,
@@ -102,7 +93,7 @@ offer(const gp_link_tables *t, const gp_link_marks *marks, gp_link_nearest *best
 	if (gp_link_marks_of(marks, other) & GP_MARK_NEVER || no_code(b))
 		return;
 	for (int w = 0; w < GP_LINK_CODE_WORDS; w++)
-		key += (uint64_t) bits_set(a[w] ^ b[w]);
+		key += (uint64_t) __builtin_popcountll(a[w] ^ b[w]);
 	key = key << 32 | (uint32_t) other;
 	if (best->n == GP_LINK_NEAREST && key > best->key[GP_LINK_NEAREST - 1])
 		return;
