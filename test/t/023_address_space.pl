@@ -31,7 +31,7 @@ sub run
 	my $ended = eval
 	{
 		IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ], '<',
-			\"SELECT pg_backend_pid() AS pid \\gset\n\\echo pid :pid\n$sql", '>', \$out, '2>', \$err, IPC::Run::timeout(60));
+			\"SELECT pg_backend_pid() AS pid \\gset\n\\echo pid :pid\n$sql", '>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 		1;
 	};
 
