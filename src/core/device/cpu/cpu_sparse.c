@@ -12,6 +12,10 @@
 /* Bytes of the gathered matrix that one block of columns should have. */
 #define CACHE_BYTES (INT64_C(1) << 24)
 
+/* Entries ahead of which a row of b is asked for, where b is larger than a core's own cache. */
+#define FETCH_AHEAD 64
+#define OWN_CACHE_BYTES (INT64_C(1) << 20)
+
 /* The narrowest block of columns worth a pass over the entries, in bytes. */
 #define BLOCK_BYTES 2048
 
@@ -55,6 +59,7 @@ typedef struct sparse_job
 	gp_matrix	c;
 	row_chunks	chunks;
 	int64_t		block;			/* columns of c in a tile */
+	int64_t		ahead;
 	const gp_simd_ops *ops;
 } sparse_job;
 
@@ -70,8 +75,8 @@ spmm_tile(void *arg, int64_t tile, int worker)
 	int64_t		first = chunk_start(&job->chunks, chunk);
 
 	job->ops->spmm(chunk_start(&job->chunks, chunk + 1) - first, s->start + first, s->col, s->value,
-				   gp_matrix_at(job->b, 0, col), job->b.ld, cols, job->alpha, job->beta,
-				   gp_matrix_at(job->c, first, col), job->c.ld);
+				   gp_matrix_at(job->b, 0, col), job->b.ld, cols, job->ahead, job->alpha,
+				   job->beta, gp_matrix_at(job->c, first, col), job->c.ld);
 }
 
 void
@@ -98,6 +103,7 @@ gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double b
 	if (longest > most)
 		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
 	job.block = gp_min64(block, b.cols);
+	job.ahead = b.rows * job.block * size > OWN_CACHE_BYTES ? FETCH_AHEAD : 0;
 	int64_t		weight = gp_min64(TILE_GATHER / job.block,
 								  gp_max64((gp_csr_entries(s) + s->rows) / 16,
 										   TILE_LEAST / job.block));
@@ -154,8 +160,8 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 		}
 		return;
 	}
-	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0,
-				   0.0, &room, job->b.cols);
+	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 0,
+				   1.0, 0.0, &room, job->b.cols);
 	for (int64_t k = first; k < end; k++)
 		job->out[job->order[k]] = gp_number_at(&room, s->type, job->col[job->order[k]]);
 }

@@ -28,11 +28,12 @@ typedef struct gp_simd_ops
 
 	/*
 	 * Rows of c = alpha s b + beta c, n columns: row i has the entries start[i] to
-	 * start[i + 1] of col and value.  beta = 0 ignores c.
+	 * start[i + 1] of col and value.  beta = 0 ignores c.  The rows of b are asked for so many
+	 * entries ahead (0: not), which serves where b is too large for the caches.
 	 */
 	void		(*spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *value,
-						 const void *b, int64_t ldb, int64_t n, double alpha, double beta, void *c,
-						 int64_t ldc);
+						 const void *b, int64_t ldb, int64_t n, int64_t ahead, double alpha,
+						 double beta, void *c, int64_t ldc);
 
 	/* The sum of value[e] b[col[e] ldb], in double. */
 	double		(*sparse_dot) (int64_t entries, const int32_t *col, const void *value,

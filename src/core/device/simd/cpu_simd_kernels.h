@@ -209,29 +209,48 @@ FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
 		FN(spmm_short_1) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 }
 
+/* Asks for the rows of b that entries at to end need, n columns of them; returns the end. */
+static inline ATTR int64_t
+FN(fetch_rows) (int64_t at, int64_t end, const int32_t *col, const T *b, int64_t ldb, int64_t n)
+{
+	for (; at < end; at++)
+		for (int64_t j = 0; j < n; j += 64 / sizeof(T))
+			__builtin_prefetch(b + col[at] * ldb + j, 0, 2);
+	return at;
+}
+
 /*
  * Rows of c = alpha s b + beta c; the loop is here because rows are short and calls dear.  So are
  * the questions how many columns are left: a few vectors of them have loops of their own.
  */
 static ATTR void
 FN(spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *value,
-		  const void *b, int64_t ldb, int64_t n, double alpha, double beta, void *c, int64_t ldc)
+		  const void *b, int64_t ldb, int64_t n, int64_t ahead, double alpha, double beta, void *c,
+		  int64_t ldc)
 {
+	const int64_t end = start[rows];
+	int64_t		fetched = ahead > 0 ? start[0] : end;
+
+#define EACH_ROW \
+	for (int64_t i = 0; i < rows; \
+		 fetched = FN(fetch_rows) (fetched, start[i + 1] + ahead < end ? start[i + 1] + ahead : end, \
+								   col, b, ldb, n), i++)
 #define ROW start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb
 #define OUT (T) alpha, (T) beta, (T *) c + i * ldc
 
 	if (n == W)
-		for (int64_t i = 0; i < rows; i++)
+		EACH_ROW
 			FN(spmm_one) (ROW, OUT);
 	else if (n == 2 * W)
-		for (int64_t i = 0; i < rows; i++)
+		EACH_ROW
 			FN(spmm_vectors) (2, ROW, OUT);
 	else if (n == 4 * W)
-		for (int64_t i = 0; i < rows; i++)
+		EACH_ROW
 			FN(spmm_vectors) (4, ROW, OUT);
 	else
-		for (int64_t i = 0; i < rows; i++)
+		EACH_ROW
 			FN(spmm_row) (ROW, n, OUT);
+#undef EACH_ROW
 #undef ROW
 #undef OUT
 }
