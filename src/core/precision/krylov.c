@@ -46,6 +46,7 @@ struct gp_krylov
 	gp_type		type;
 	const int32_t *labelled;
 	int64_t		m;
+	bool		labels_only;	/* solutions are asked for at the labels alone */
 	int			products;		/* made */
 	double		diagonal[MOST];	/* of the tridiagonal matrix, */
 	double		beside[MOST + 1];	/* and what follows it: |vector j| / |vector j - 1| */
@@ -126,11 +127,12 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 	gp_matrix	now = k->vector[j];
 	double		square = k->size[j] * k->size[j];
 
-	/* The first vector is among what labels can have anyhow, and its memory is free for another. */
-	if (j == 2)
+	/* The first vector is among what labels can have anyhow, and its memory is free for another, as
+	 * that of all is where no solution at all nodes is asked for. */
+	if (j == 2 || (j > 2 && k->labels_only))
 	{
-		k->vector[3] = k->vector[0];
-		k->vector[0].data = NULL;
+		k->vector[j + 1] = k->vector[j - 2];
+		k->vector[j - 2].data = NULL;
 	}
 	else
 		k->vector[j + 1] = dev->create(dev, k->n, k->cols, k->type);
@@ -148,13 +150,13 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 
 gp_krylov *
 gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled,
-			   int64_t nlabelled, const gp_elements *b, int products)
+			   int64_t nlabelled, const gp_elements *b, int products, bool labels_only)
 {
 	gp_krylov  *k = gp_alloc_zero(dev->env, 1, sizeof(gp_krylov));
 
 	*k = (gp_krylov) {
 		.dev = dev, .env = dev->env, .n = s->rows, .cols = b->cols, .type = type,
-		.labelled = labelled, .m = nlabelled
+		.labelled = labelled, .m = nlabelled, .labels_only = labels_only
 	};
 	k->x = gp_alloc_values(k->env, k->m, k->cols * sizeof(double));
 	k->labels = label_system_open(dev, s, labelled, nlabelled);

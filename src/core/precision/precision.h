@@ -88,11 +88,12 @@ typedef struct gp_krylov gp_krylov;
 
 /*
  * Spans the space of so many products with S of right sides, elements in the rows of the
- * labelled nodes.  Vectors of it, nodes x cols each, are held until it is closed.
+ * labelled nodes.  Vectors of it, nodes x cols each, are held until it is closed; three of them
+ * where solutions are asked for at the labels only.
  */
 extern gp_krylov *gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type,
 								 const int32_t *labelled, int64_t nlabelled,
-								 const gp_elements *b, int products);
+								 const gp_elements *b, int products, bool labels_only);
 extern void gp_krylov_close(gp_krylov *k);
 
 /*

@@ -91,10 +91,18 @@ colour_labels(gp_precision_fit *f, bool sketch)
 	return changed;
 }
 
+/* True where one Krylov space of all targets serves a comparison to its end. */
+static bool
+spans_all_targets(const gp_precision_fit *f)
+{
+	return f->problem->loo_only && gp_precision_is_costly(f->s) && has_few_labels(f->problem) &&
+		f->targets->columns + FEWEST_COLOURS <= GP_PRECISION_BATCH;
+}
+
 void
 gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 {
-	bool		many = sketch && f->targets->columns > SKETCH;
+	bool		many = sketch && f->targets->columns > SKETCH && !spans_all_targets(f);
 	const double *before = f->y;
 
 	if (many && f->sketch == NULL)
@@ -264,7 +272,7 @@ constant_start(const gp_precision_fit *f, double *room)
 	return gp_upload(f->dev, gp_matrix_wrap(room, n, 1, GP_DOUBLE), f->problem->type);
 }
 
-/* Adds the posterior mean of class_mean to all classes, at the labels and at all nodes. */
+/* Adds the posterior mean of class_mean to all classes, at the labels and, with mean, at all nodes. */
 static void
 add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 {
@@ -284,7 +292,7 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(constant, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
-	GP_EACH(f->env, i, gp_items(f->env, n), i * f->columns)
+	GP_EACH(f->env, i, mean ? gp_items(f->env, n) : 0, i * f->columns)
 		for (int32_t c = 0; c < f->columns; c++)
 			mean[i * f->columns + c] += constant[i];
 	for (int64_t e = 0; e < gp_items(f->env, m * f->columns); e++)
@@ -367,7 +375,7 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 	f->noise = 1.0;
 	gp_elements	b = right_sides(f, 0, total);
 	f->krylov = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled,
-							   &b, plan->products);
+							   &b, plan->products, problem->loo_only);
 	gp_elements_free(f->env, &b);
 	gp_precision_set_prior(f, sigma2, d);
 	f->noise = GP_PRECISION_NUGGET * f->mean_diag;
@@ -378,7 +386,7 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 void
 gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
-	bool		adds_mean = mean && f->class_mean > 0.0;
+	bool		adds_mean = (mean || f->is_last) && f->class_mean > 0.0;
 	double		left_out = adds_mean ? 0.0 : f->class_mean;	/* of y, by fitted */
 
 	f->noise = nugget * f->mean_diag;
@@ -393,6 +401,9 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	}
 	if (f->krylov == NULL)
 		solve_columns(f, tolerance, mean);
+	else if (adds_mean)
+		gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled,
+						 f->noise);
 	if (adds_mean)
 		add_class_mean(f, tolerance, mean);
 	/* Each label's prediction without itself */

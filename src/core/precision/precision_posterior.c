@@ -123,7 +123,8 @@ gp_posterior_precision(gp_device *dev, const gp_problem *problem, const gp_csr *
 								  GP_NUGGET_CLIMB, f.costly_products ? 0 : REFINE);
 	gp_precision_set_targets(&f, false);
 	f.error = 0.0;
-	gp_precision_solve_labels(&f, nugget, tolerance, out->mean);
+	f.is_last = true;
+	gp_precision_solve_labels(&f, nugget, tolerance, problem->loo_only ? NULL : out->mean);
 	if (f.error > tolerance)
 		gp_notice(env, "Use a smaller sigma2 or a larger nugget.",
 				  "conjugate gradients ended after %d iterations, with an error of about %.1g",

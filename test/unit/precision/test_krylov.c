@@ -85,7 +85,7 @@ check_priors(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_csr	   *s = gp_precision_matrix(env, w.graph);
 	gp_elements b = make_right_sides(env, &p, 1.0);
-	gp_krylov  *k = gp_krylov_open(dev, s, GP_DOUBLE, p.labelled, p.nlabelled, &b, MOST);
+	gp_krylov  *k = gp_krylov_open(dev, s, GP_DOUBLE, p.labelled, p.nlabelled, &b, MOST, false);
 	const double *x;
 	double	   *all = gp_alloc_array(env, NODES * COLUMNS, sizeof(double));
 
@@ -114,7 +114,7 @@ check_far(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_elements b = make_right_sides(env, &p, 1.0);
 	gp_krylov  *k = gp_krylov_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE, p.labelled,
-								   p.nlabelled, &b, 10);
+								   p.nlabelled, &b, 10, false);
 	const double *x;
 
 	ok(gp_krylov_solve(k, 50.0, 2, 0.1 * NOISE, &x) > 0.1, "a ring is too long for ten products, and it shows");
