@@ -208,7 +208,7 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool 
 	field = !spread && problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
 		field_size(ev, problem) <= count;
 	order = spread ? gp_eval_shuffled(ev) : (rank = ranked_nodes(ev, problem, field));
-	uint64_t   *own = own_hashes(ev);
+	uint64_t   *own = env->dry ? gp_alloc_values(env, ev->n, sizeof(uint64_t)) : own_hashes(ev);
 	gp_set		seen = gp_set_open(env, count);
 	*n = 0;
 	GP_EACH(env, k, *n < count ? gp_items(env, ev->n) : 0, k)

@@ -152,7 +152,7 @@ form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 		form_power(ev, f, op);
 		return;
 	}
-	if (global || gp_operator_fills(ev, op))
+	if (f->csr && (global || gp_operator_fills(ev, op)))
 		form_densify(ev, f);
 	if (f->csr == NULL)
 	{
