@@ -35,30 +35,18 @@ gp_steps_create(gp_arena *arena)
 
 /* ---- value numbering ---- */
 
-/* Mixes a word, or the bits of a number, into a hash. */
-static uint64_t
-mix(uint64_t hash, uint64_t word)
-{
-	return gp_hash(hash ^ word);
-}
-
-static uint64_t
-mix_number(uint64_t hash, double number)
-{
-	return mix(hash, gp_bits_at(&number, GP_DOUBLE, 0));
-}
-
 /* The bucket of a step, or the free one where it belongs. */
 static int *
 find_bucket(gp_steps *b, const gp_step *s)
 {
+	double		value = gp_number_rounded(s->value);
 	uint64_t	hash = b->env->hash_seed;
 	uint64_t	at;
 
-	hash = mix(hash, (uint64_t) s->kind);
-	hash = mix(hash, (uint64_t) (s->arg0 + 1) << 32 | (uint64_t) (s->arg1 + 1));
-	hash = mix_number(hash, gp_number_rounded(s->value));
-	hash = mix(hash, (uint64_t) (uintptr_t) s->op);
+	hash = gp_hash(hash ^ (uint64_t) s->kind);
+	hash = gp_hash(hash ^ ((uint64_t) (s->arg0 + 1) << 32 | (uint64_t) (s->arg1 + 1)));
+	hash = gp_hash(hash ^ gp_bits_at(&value, GP_DOUBLE, 0));
+	hash = gp_hash(hash ^ (uint64_t) (uintptr_t) s->op);
 	for (at = gp_first_place(&b->places, hash); b->bucket[at] != 0;
 		 at = gp_next_place(&b->places, at))
 	{
