@@ -272,7 +272,7 @@ constant_start(const gp_precision_fit *f, double *room)
 	return gp_upload(f->dev, gp_matrix_wrap(room, n, 1, GP_DOUBLE), f->problem->type);
 }
 
-/* Adds the posterior mean of class_mean to all classes, at the labels and, with mean, at all nodes. */
+/* Adds the posterior mean of class_mean to all classes, at the labels and to mean, if given. */
 static void
 add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 {

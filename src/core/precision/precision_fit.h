@@ -66,7 +66,7 @@ typedef struct gp_precision_fit
 	int32_t    *colour;			/* of each label */
 	int32_t    *component;		/* nodes: that each is in */
 	bool	   *sole_label;		/* labels without another one in their component */
-	bool		is_last;		/* the posterior in hand is the fit's: its classes get their mean back */
+	bool		is_last;		/* what is solved is the fit's posterior: class_mean is added */
 	double		class_mean;		/* subtracted from the targets of classes (right_sides) */
 	double	   *fitted;			/* m x columns: the posterior mean of y, or of y - class_mean */
 	double	   *variance;		/* m: V_ii at the labels */

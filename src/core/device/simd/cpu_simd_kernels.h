@@ -233,7 +233,8 @@ FN(spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *va
 
 #define EACH_ROW \
 	for (int64_t i = 0; i < rows; \
-		 fetched = FN(fetch_rows) (fetched, start[i + 1] + ahead < end ? start[i + 1] + ahead : end, \
+		 fetched = FN(fetch_rows) (fetched, \
+								   start[i + 1] + ahead < end ? start[i + 1] + ahead : end, \
 								   col, b, ldb, n), i++)
 #define ROW start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb
 #define OUT (T) alpha, (T) beta, (T *) c + i * ldc
