@@ -27,7 +27,8 @@
  * slope and the biases are fitted once more, to the last blocks, and drawn to what all blocks say.
  *
  * A label that is left out leaves its class one short of the others, which a node without a label
- * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
+ * does not: of n labels of a class the own class's mean counts n / (n - 1) times.  Where folds are
+ * left out instead, a class's labels weigh as much together as the nodes that are predicted of it.
  */
 #include "solution.h"
 
@@ -98,9 +99,9 @@ typedef struct fitter
 	gp_env	   *env;
 	int64_t		n;
 	int32_t		columns;
-	double		weight;
 	const int32_t *label;		/* n */
 	double	   *balance;		/* columns: what the own class's mean is multiplied by */
+	double	   *weight;			/* columns: of a label */
 	double	   *m;				/* n x columns: u mean */
 	double	   *s;				/* n x columns: the logit of gamma 1 at it, without bias */
 	double	   *p;				/* n x columns: probabilities at the last x */
@@ -159,14 +160,15 @@ loss_at(fitter *f, const double *x, double *gradient)
 		const double *m = f->m + i * n;
 		double	   *p = f->p + i * n;
 		int32_t		y = f->label[i];
+		double		weight = f->weight[y];
 
 		for (int32_t c = 0; c < n; c++)
 			p[c] = x[0] * s[c] + x[1] * m[c] + x[c + SHAPES];
 		gp_softmax_log(n, p, p, -1);
-		loss -= log(fmax(p[y], 1e-300));
+		loss -= weight * log(fmax(p[y], 1e-300));
 		for (int32_t c = 0; gradient && c < n; c++)
 		{
-			double		r = p[c] - (c == y);
+			double		r = weight * (p[c] - (c == y));
 
 			gradient[0] += r * s[c];
 			gradient[1] += r * m[c];
@@ -174,12 +176,11 @@ loss_at(fitter *f, const double *x, double *gradient)
 		}
 	}
 	f->gamma = x[0];
-	loss = f->weight * loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
+	loss += f->gamma_weight * (ratio - 1.0 - log(ratio));
 	for (int32_t c = 1; c < n + SHAPES; c++)
 		loss += 0.5 * ridge_of(f, c) * (x[c] - f->middle[c]) * (x[c] - f->middle[c]);
 	for (int32_t c = 0; gradient && c < n + SHAPES; c++)
-		gradient[c] = f->weight * gradient[c] +
-			(c > 0 ? ridge_of(f, c) * (x[c] - f->middle[c]) : slope);
+		gradient[c] += c > 0 ? ridge_of(f, c) * (x[c] - f->middle[c]) : slope;
 	return loss;
 }
 
@@ -195,6 +196,7 @@ hessian_times(fitter *f, const double *v, double *out)
 		const double *s = f->s + i * n;
 		const double *m = f->m + i * n;
 		const double *p = f->p + i * n;
+		double		weight = f->weight[f->label[i]];
 		double		mean = 0.0;
 		double		of_m = 0.0;
 
@@ -205,17 +207,18 @@ hessian_times(fitter *f, const double *v, double *out)
 		}
 		for (int32_t c = 0; c < n; c++)
 		{
-			double		r = p[c] *
+			double		q = weight * p[c];
+			double		r = q *
 				(v ? v[0] * s[c] + v[1] * m[c] + v[c + SHAPES] - mean : s[c] - mean);
 
 			out[0] += r * s[c];
-			out[1] += v ? r * m[c] : p[c] * (m[c] - of_m) * m[c];
-			out[c + SHAPES] += v ? r : p[c] * (1.0 - p[c]);
+			out[1] += v ? r * m[c] : q * (m[c] - of_m) * m[c];
+			out[c + SHAPES] += v ? r : q * (1.0 - p[c]);
 		}
 	}
 	for (int32_t c = 0; c < n + SHAPES; c++)
-		out[c] = f->weight * out[c] +
-			(c > 0 ? ridge_of(f, c) : f->gamma_weight / (f->gamma * f->gamma)) * (v ? v[c] : 1.0);
+		out[c] += (c > 0 ? ridge_of(f, c) : f->gamma_weight / (f->gamma * f->gamma)) *
+			(v ? v[c] : 1.0);
 }
 
 /* The Hessian's product, scaled from both sides to a diagonal of ones. */
@@ -303,23 +306,24 @@ loss_of_gamma(fitter *f, double gamma, double *slope, double *curvature)
 	GP_EACH(f->env, i, f->n, i * n)
 	{
 		const double *s = f->s + i * n;
+		double		weight = f->weight[f->label[i]];
 		double		mean = 0.0;
 
 		for (int32_t c = 0; c < n; c++)
 			p[c] = gamma * s[c];
 		gp_softmax_log(n, p, p, -1);
-		loss -= log(fmax(p[f->label[i]], 1e-300));
+		loss -= weight * log(fmax(p[f->label[i]], 1e-300));
 		for (int32_t c = 0; c < n; c++)
 		{
 			mean += p[c] * s[c];
-			first += (p[c] - (c == f->label[i])) * s[c];
+			first += weight * (p[c] - (c == f->label[i])) * s[c];
 		}
 		for (int32_t c = 0; c < n; c++)
-			second += p[c] * (s[c] - mean) * s[c];
+			second += weight * p[c] * (s[c] - mean) * s[c];
 	}
-	*slope = f->weight * first + f->gamma_weight * (1.0 / f->middle[0] - 1.0 / gamma);
-	*curvature = f->weight * second + f->gamma_weight / (gamma * gamma);
-	return f->weight * loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
+	*slope = first + f->gamma_weight * (1.0 / f->middle[0] - 1.0 / gamma);
+	*curvature = second + f->gamma_weight / (gamma * gamma);
+	return loss + f->gamma_weight * (ratio - 1.0 - log(ratio));
 }
 
 /* The best gamma alone, from one given, by Newton's steps kept inside of a shrinking bracket. */
@@ -358,12 +362,12 @@ prefer_gamma(fitter *f, const gp_loo *loo, const int32_t *index, const gp_calibr
 	double		gain = 0.0;
 	double		loss;
 
-	if (loo->variance || loo->stratified)
+	if (loo->variance || loo->node_share)
 		return;
 	set_delta(f, loo, index, middle);
 	fit_gamma(f, GAMMA_MIDDLE, &loss);
 	for (int64_t i = 0; i < f->n; i++)
-		gain -= f->weight * log(f->share[f->label[i]]);
+		gain -= f->weight[f->label[i]] * log(f->share[f->label[i]]);
 	if (gain - loss > CLEARLY)
 		f->gamma_weight = STRONG_GAMMA_WEIGHT;
 }
@@ -445,21 +449,22 @@ labels_looked_at(int32_t columns)
 }
 
 /*
- * n / (n - 1) of the n labels of each class; 1 where blocks or folds are left out, which have
- * labels of all classes.
+ * The weight of a label of each class, given the mean weight; and n / (n - 1) of the n labels of
+ * each class, but 1 where blocks or folds are left out, which have labels of all classes.
  */
-static double *
-class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets, bool stratified)
+static void
+weigh_classes(fitter *f, const gp_problem *problem, const gp_targets *targets,
+			  const double *node_share, double weight)
 {
-	double	   *balance = gp_alloc_array(env, targets->columns, sizeof(double));
-
-	for (int32_t c = 0; c < targets->columns; c++)
+	f->balance = gp_alloc_array(f->env, f->columns, 2 * sizeof(double));
+	f->weight = f->balance + f->columns;
+	for (int32_t c = 0; c < f->columns; c++)
 	{
-		double		n = targets->share[c] * (double) targets->m;
+		double		n = f->share[c] * (double) targets->m;
 
-		balance[c] = n > 1.5 && problem->block == NULL && !stratified ? n / (n - 1.0) : 1.0;
+		f->balance[c] = n > 1.5 && problem->block == NULL && !node_share ? n / (n - 1.0) : 1.0;
+		f->weight[c] = weight * (node_share && n > 0.0 ? node_share[c] / f->share[c] : 1.0);
 	}
-	return balance;
 }
 
 gp_calibrator
@@ -476,7 +481,8 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	if (targets->few)
 		return out;
 	int32_t    *index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
-	f.weight = (double) targets->ncounted / (double) f.n;
+	weigh_classes(&f, problem, targets, loo->node_share,
+				  (double) targets->ncounted / (double) f.n);
 	/* Leaves out the labels of nodes that are given the prior. */
 	int64_t		left = 0;
 	double		sum = 0.0;
@@ -486,7 +492,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.n = left;
 	if (f.n == 0)
 	{
-		gp_free(env, index);
+		gp_free_all(env, f.balance, index);
 		return out;
 	}
 	int32_t    *label = gp_alloc_array(env, f.n, sizeof(int32_t));
@@ -496,7 +502,6 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	for (int64_t i = 0; i < f.n && loo->variance; i++)
 		sum += loo->variance[index[i]];
 	out.variance = loo->variance ? sum / (double) f.n : INFINITY;
-	f.balance = class_balance(env, problem, targets, loo->stratified);
 	f.s = gp_alloc_array(env, f.n * columns, 3 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	f.m = f.p + f.n * columns;

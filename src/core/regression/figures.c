@@ -335,7 +335,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	/* The predictions of a method without a regression have no variance of that kind. */
 	gp_loo		loo = {.mean = out->loo.mean,
 		.variance = isnan(solution->nugget) ? NULL : out->loo.variance,
-		.stratified = solution->stratified};
+		.node_share = solution->node_share};
 	if (classes)
 		out->calibrator = gp_calibrator_fit(dev, problem, targets, &loo,
 											solution->scale * solution->noise, out->is_prior);

@@ -40,7 +40,7 @@ typedef struct gp_loo
 	 * of these; all 0 for values */
 	double	   *nonconformity;
 	int32_t    *nonconformity_class;
-	bool		stratified;		/* as in gp_solution */
+	const double *node_share;	/* as in gp_solution */
 } gp_loo;
 
 /*

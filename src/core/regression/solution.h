@@ -69,7 +69,9 @@ typedef struct gp_solution
 	double		log_marginal_likelihood;
 	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
 	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
-	bool		stratified;		/* labels were left out in folds with their share of each class */
+	/* columns: the mean prediction of each class over all nodes, where labels were left out in
+	 * folds that have their share of each class; else NULL */
+	const double *node_share;
 	/* m x columns: by earlier blocks alone, NaN where they are too few; NULL without blocks */
 	double	   *forward;
 	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */

@@ -387,6 +387,11 @@ check_extremes(gp_env *env)
 	gp_calibrator found = fit(env, &problem, &targets, mean);
 	gp_probabilities(&found, CLASSES, mean, 0.0, p);
 	ok(fabs(p[0] - 1.0 / CLASSES) < 1e-9, "means that tell nothing give the shares");
+	const double share[CLASSES] = {0.4, 0.3, 0.1, 0.1, 0.1};
+	gp_loo		folds = {.mean = mean,.node_share = share};
+	found = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, &folds, NOISE, NULL);
+	gp_probabilities(&found, CLASSES, mean, 0.0, p);
+	ok(fabs(p[0] - 0.4) < 0.01 && fabs(p[2] - 0.1) < 0.01, "of folds those of the nodes");
 	for (int i = 0; i < LABELS; i++)
 		mean[i * CLASSES + label[i]] = 1.0;
 	found = fit(env, &problem, &targets, mean);

@@ -210,6 +210,7 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	double	   *loo_mean = gp_alloc_values(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_values(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_values(env, out->nodes, (size_t) c * sizeof(double));
+	double	   *share = gp_alloc_zero(env, c, sizeof(double));	/* of nodes */
 
 	l->dev = dev;
 	l->learnt = gp_alloc_values(env, p->nlabelled, sizeof(int32_t));
@@ -232,17 +233,20 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	GP_EACH(env, i, gp_items(env, out->nodes), i * c)
 	{
 		out->variance[i] = unit * unit * gp_gpsrf_to_posterior(l, out->mean + i * c, room + i * c);
+		for (int32_t j = 0; l->classes && j < c; j++)
+			share[j] += out->mean[i * c + j] / (double) out->nodes;
 		if (!l->classes)
 			out->mean[i] = gp_target_value(&l->targets, out->mean[i]);
 	}
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, l->needed[0], l->needed[1], l->number, room);
 	gp_solution	solution = gp_solution_of_scores(env, p, &l->targets, loo_mean, loo_variance, out);
-	solution.stratified = true;
+	solution.node_share = share;
 	/* the bound is that of values in units of their deviation */
 	solution.log_marginal_likelihood = l->bound - (l->classes ? 0.0
 											   : (double) p->nlabelled * log(unit));
 	gp_posterior_end(dev, p, &l->targets, &solution, out);
+	gp_free(env, share);
 	return out;
 }
 
