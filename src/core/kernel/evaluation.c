@@ -130,14 +130,18 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	*ev = (gp_eval) {.dev = dev, .env = dev->env, .kernel = kernel, .n = graph->nodes, .type = type,
 	.jitter = type == GP_FLOAT ? GP_FLOAT_JITTER : 1e-6};
 	make_input(ev, graph, seed, set);
-	if (set.shared && set.shared->norm == program->norm)
-		kernel->a = set.shared->a;
+	if (set.shared && kernel->a == NULL)
+		kernel->a = set.shared->a[program->norm];
 	kernel->lent_a = kernel->a != NULL;
-	if (set.shared && (kernel->own_x == NULL || (features == NULL && kernel->x_is_identity)))
+	if (set.shared && gp_program_has(program, GP_STEP_LISTS))
+		kernel->lists = set.shared->lists;
+	kernel->lent_lists = kernel->lists != NULL;
+	if (set.shared && set.shared->shuffled &&
+		(kernel->own_x == NULL || (features == NULL && kernel->x_is_identity)))
 		kernel->shared = set.shared;
 	if (kernel->a == NULL)
 		kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
-	if (gp_program_has(program, GP_STEP_LISTS))
+	if (kernel->lists == NULL && gp_program_has(program, GP_STEP_LISTS))
 		kernel->lists = gp_graph_lists(ev->env, graph, ev->type);
 	gp_eval_learn_steps(ev);
 }
@@ -207,7 +211,8 @@ gp_eval_close(gp_eval *ev)
 	gp_features_free(env, ev->kernel->own_x);
 	if (!ev->kernel->lent_a)
 		gp_csr_free(env, ev->kernel->a);
-	gp_csr_free(env, ev->kernel->lists);
+	if (!ev->kernel->lent_lists)
+		gp_csr_free(env, ev->kernel->lists);
 	gp_order_free(env, ev->kernel->order);
 	gp_free(env, ev->kernel);
 	ev->kernel = NULL;

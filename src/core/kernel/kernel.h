@@ -140,17 +140,21 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 /* What fits of a graph and its features have in common, whatever the kernel. */
 typedef struct gp_shared
 {
-	gp_csr	   *a;
-	gp_norm		norm;			/* a's */
+	gp_csr	   *a[GP_NORM_NONE + 1];	/* A in each norm, NULL where no program has it */
+	gp_csr	   *lists;			/* N; NULL: no program has it */
 	uint64_t   *hash;			/* of each node's features, or x; NULL: there are none */
-	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them */
+	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them; NULL: features differ */
 	gp_csr	   *s;				/* as gp_precision_matrix makes it, by whoever wants it; or NULL */
 	gp_features *x;				/* gp_input_factor, where one program alone is fitted; or NULL */
 } gp_shared;
 
-/* All but S and that factor; features may be NULL. */
+/* The hashes, the shuffled nodes, and A in one norm; features may be NULL. */
 extern gp_shared gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features,
 								gp_norm norm, gp_type type, uint64_t seed);
+
+/* Adds A in a program's norm, and N where the program has it. */
+extern void gp_shared_add(gp_env *env, gp_shared *shared, const gp_graph *graph,
+						  const gp_program *program, gp_type type);
 extern void gp_shared_close(gp_env *env, gp_shared *shared);
 
 /* How else an evaluation may be opened. */

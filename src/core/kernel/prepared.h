@@ -76,6 +76,7 @@ struct gp_prepared
 	bool		lent_a;			/* it is somebody else's */
 	const gp_shared *shared;	/* of the same features; NULL: nothing is */
 	gp_csr	   *lists;			/* N, where the program has it */
+	bool		lent_lists;
 	bool		directed;
 	bool		node_columns;	/* for a few rows: each column of x is a node */
 	gp_order   *order;			/* its rows */

@@ -86,24 +86,37 @@ gp_shared
 gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features, gp_norm norm,
 			   gp_type type, uint64_t seed)
 {
-	gp_shared	s = {.norm = norm, .a = gp_graph_normalise(env, graph, norm, type)};
+	gp_shared	s = {.hash = NULL};
 	uint64_t   *around = gp_alloc_zero(env, graph->nodes, sizeof(uint64_t));
 
+	s.a[norm] = gp_graph_normalise(env, graph, norm, type);
 	if (features)
 	{
 		s.hash = gp_hash_features(env, features);
 		memcpy(around, s.hash, graph->nodes * sizeof(uint64_t));
 	}
-	hash_surroundings(env, s.a, around);
+	hash_surroundings(env, s.a[norm], around);
 	s.shuffled = gp_shuffle(env, graph->nodes, seed, around);
 	gp_free(env, around);
 	return s;
 }
 
 void
+gp_shared_add(gp_env *env, gp_shared *shared, const gp_graph *graph, const gp_program *program,
+			  gp_type type)
+{
+	if (shared->a[program->norm] == NULL)
+		shared->a[program->norm] = gp_graph_normalise(env, graph, program->norm, type);
+	if (shared->lists == NULL && gp_program_has(program, GP_STEP_LISTS))
+		shared->lists = gp_graph_lists(env, graph, type);
+}
+
+void
 gp_shared_close(gp_env *env, gp_shared *shared)
 {
-	gp_csr_free(env, shared->a);
+	for (gp_norm norm = 0; norm <= GP_NORM_NONE; norm++)
+		gp_csr_free(env, shared->a[norm]);
+	gp_csr_free(env, shared->lists);
 	gp_csr_free(env, shared->s);
 	gp_features_free(env, shared->x);
 	gp_free_all(env, shared->hash, shared->shuffled);

@@ -123,10 +123,16 @@ gp_candidates_share(gp_device *dev, const gp_problem *problem, const gp_candidat
 	gp_shared  *shared = gp_alloc(env, sizeof(gp_shared));
 	*shared = gp_shared_open(env, problem->graph, problem->features, GP_NORM_SYM, problem->type,
 							 problem->seed);
-	/* Laplacian priors ask for S. */
-	for (int i = 0; i < n && !shared->s; i++)
-		if (candidates[i].program && gp_program_is_laplacian(candidates[i].program))
+	/* Laplacian priors ask for S, and for nothing else. */
+	for (int i = 0; i < n; i++)
+	{
+		const gp_program *program = candidates[i].program;
+
+		if (program && !gp_program_is_laplacian(program))
+			gp_shared_add(env, shared, problem->graph, program, problem->type);
+		else if (program && !shared->s)
 			shared->s = gp_precision_matrix(env, problem->graph);
+	}
 	return shared;
 }
 
