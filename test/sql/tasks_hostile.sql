@@ -104,6 +104,10 @@ SELECT gp_create_graph('auction', '{lot,bid}', times => '{"lot": "made"}');
 SELECT gp_create_task('quality', 'auction', 'lot.good');
 SELECT labelled, facts, loo_score > 0.5 AS told FROM gp_fit('quality');
 SELECT count(*), max(abs(l.score - p.score)) < 1e-4 FROM gp_predict('quality', NULL::numeric) AS p JOIN gp_predict_live('quality', ARRAY(SELECT id FROM lot WHERE good IS NULL)) AS l USING (node, class);
+-- Times of labels are known to the model, where they are later than all facts, too
+SET client_min_messages = notice;
+SELECT count(*) FROM gp_predict_live('quality', ARRAY[40, 85]);
+SET client_min_messages = warning;
 -- Nor does the sign of a zero
 BEGIN;
 ALTER TABLE lot ALTER id TYPE float8;

@@ -100,8 +100,11 @@ static void
 notice_far_times(const gnngp_live_rows *live, const gnngp_task_state *state, int64 n)
 {
 	const gnngp_task_transform *learnt = &state->transform;
-	gp_time		first = state->labelled > 0 ? state->by_time[0].as_of : GP_TIME_ALWAYS;
-	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
+	int64		labelled = state->labelled;
+	gp_time		first = labelled > 0 ? state->by_time[0].as_of : GP_TIME_ALWAYS;
+	/* Labels may be later than all facts. */
+	gp_time		newest = Max(learnt->newest, labelled > 0 ? state->by_time[labelled - 1].as_of : first);
+	gp_time		last = newest + Max(learnt->horizon, learnt->half_life);
 	int64		i = 0;
 
 	while (i < n && live->as_of[i] >= first && live->as_of[i] <= last)
@@ -111,7 +114,7 @@ notice_far_times(const gnngp_live_rows *live, const gnngp_task_state *state, int
 							"CALL gp_refresh to learn from newer rows.",
 							"the model of task \"%s\" is asked as of %s, but has learnt from %s to %s",
 							live->reading.task->name, gnngp_time_text(live->as_of[i]),
-							gnngp_time_text(first), gnngp_time_text(learnt->newest));
+							gnngp_time_text(first), gnngp_time_text(newest));
 }
 
 /* For gnngp_attempt. */
