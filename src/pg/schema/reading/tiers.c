@@ -469,25 +469,27 @@ find_times(search *s)
 	s->usual = n > 0 ? s->now - first[n / 2] : 0.0;
 }
 
-/* Keeps one in so many rows that there are not too many, nor too many facts of theirs. */
+/* Keeps rows, evenly spaced, so that there are not too many, nor too many facts of theirs. */
 static void
 choose_rows(search *s, const List *rows)
 {
+	int64		n = list_length(rows);
 	int64		facts = 0;
 	int			most = 1;
 
-	for (int i = 0; i < list_length(rows); i++)
+	for (int i = 0; i < n; i++)
 	{
 		const gnngp_history *row = list_nth(rows, i);
 
 		facts += row->nfacts;
 		most = Max(most, row->nfacts);
 	}
-	int64		step = Max((list_length(rows) + GNNGP_MOST_TIERED - 1) / GNNGP_MOST_TIERED,
-							 facts / GNNGP_TIERED_FACTS);
-	s->row = palloc(sizeof(gnngp_history *) * Max(list_length(rows), 1));
-	for (int64 i = 0; i < list_length(rows); i += Max(step, 1))
-		s->row[s->n++] = list_nth(rows, (int) i);
+	s->n = (int) Min(n, GNNGP_MOST_TIERED);
+	if (facts > GNNGP_TIERED_FACTS)
+		s->n = (int) Min(s->n, Max(n * GNNGP_TIERED_FACTS / facts, 1));
+	s->row = palloc(sizeof(gnngp_history *) * Max(s->n, 1));
+	for (int64 k = 0; k < s->n; k++)
+		s->row[k] = list_nth(rows, (int) (k * n / s->n));
 	s->scratch = palloc(sizeof(double) * most);
 }
 
