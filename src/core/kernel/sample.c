@@ -162,7 +162,7 @@ gp_eval_keep_rows(gp_eval *ev, const int32_t *index, int64_t n)
 {
 	bool	   *marked = gp_alloc_zero(ev->env, ev->n, sizeof(bool));
 	int64_t		count = mark(marked, index, n);
-	/* Of a task all rows are labelled. */
+	/* Where all rows are asked for, such as all labelled rows of a task, none is left to sample. */
 	int64_t		sampled = count < ev->n ? gp_min64(ev->n, GP_FACTOR_SAMPLE) : 0;
 	int32_t    *sample = sampled > 0 ? gp_eval_sample(ev, sampled) : NULL;
 

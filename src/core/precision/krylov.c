@@ -127,8 +127,8 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 	gp_matrix	now = k->vector[j];
 	double		square = k->size[j] * k->size[j];
 
-	/* The first vector is among what labels can have anyhow, and its memory is free for another, as
-	 * that of all is where no solution at all nodes is asked for. */
+	/* The first vector is among what labels can have anyhow, so that its memory serves the fourth.
+	 * Where solutions are asked for at the labels alone, that of each serves the third after it. */
 	if (j == 2 || (j > 2 && k->labels_only))
 	{
 		k->vector[j + 1] = k->vector[j - 2];

@@ -182,7 +182,7 @@ gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d)
  *
  * Classes lack the mean of a row, 1 / classes: it is the same for all, so that no order of them
  * depends on it, and a constant takes by far the most steps to converge.  add_class_mean solves it
- * as one column where means are asked for.
+ * as one column for the posterior in the end.
  */
 static gp_elements
 right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)

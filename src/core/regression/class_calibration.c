@@ -16,9 +16,9 @@
  * gamma has a weak preference as well, a gamma density: labels that are all found without
  * themselves would want it infinite, and leave no doubt about nodes of which they say little.
  * A normal density of log gamma would leave a loss that is not convex.  Few labels of a method
- * without a regression tell too little of gamma; once they tell more than the shares of the classes
- * do, as on any graph worth a fit, the preference is a strong one.  All of this is meant for
- * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
+ * without a regression tell too little of gamma.  So the preference is strong where its means tell
+ * the labels clearly better than the shares of the classes do.  All of this is meant for means of
+ * ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
  *
  * v is the mean over the labels of the leave-one-out variance, and own v the node's variance, each
  * with the noise.  Without u nodes in components without a label would be too sure.
