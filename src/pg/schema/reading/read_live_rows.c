@@ -103,7 +103,9 @@ notice_far_times(const gnngp_live_rows *live, const gnngp_task_state *state, int
 	int64		labelled = state->labelled;
 	gp_time		first = labelled > 0 ? state->by_time[0].as_of : GP_TIME_ALWAYS;
 	/* Labels may be later than all facts. */
-	gp_time		newest = Max(learnt->newest, labelled > 0 ? state->by_time[labelled - 1].as_of : first);
+	gp_time		newest = labelled > 0 ? state->by_time[labelled - 1].as_of : GP_TIME_ALWAYS;
+
+	newest = Max(newest, learnt->newest);
 	gp_time		last = newest + Max(learnt->horizon, learnt->half_life);
 	int64		i = 0;
 
