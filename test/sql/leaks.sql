@@ -434,10 +434,12 @@ INSERT INTO sold SELECT id, '2024-01-01'::timestamptz + k * interval '1 day', pr
 SELECT gp_create_graph('wares', tables => '{wares,sold}');
 SELECT encoding FROM gp_columns('wares') WHERE col = 'price' AND tab = 'wares'::regclass;
 -- Rows that are left out, as they are written with the answer, do not count beside other facts either
-CREATE TABLE loans (id integer PRIMARY KEY, at date NOT NULL, granted boolean);
+-- Nor does a flag that few have, where many rows lack it; one that few have in the end, and none now, is kept
+CREATE TABLE loans (id integer PRIMARY KEY, at date NOT NULL, granted boolean, cosigned boolean, by_phone boolean);
 CREATE TABLE payouts (loan integer REFERENCES loans, customer integer REFERENCES customers);
 CREATE TABLE calls (loan integer REFERENCES loans, at date NOT NULL);
-INSERT INTO loans SELECT i, date '2025-01-01' + i / 4, CASE WHEN i <= 1500 THEN random() < 0.5 END FROM generate_series(1, 1800) i;
+INSERT INTO loans SELECT i, date '2025-01-01' + i / 4, CASE WHEN i <= 1500 THEN random() < 0.5 END, false, hashint4(i) & 127 < CASE WHEN i <= 800 THEN 77 WHEN i <= 1500 THEN 19 ELSE 0 END FROM generate_series(1, 1650) i;
+UPDATE loans SET cosigned = true WHERE granted AND hashint4(id + 5000) & 7 < 3;
 INSERT INTO payouts SELECT id, 1 + id % 250 FROM loans WHERE granted;
 INSERT INTO calls SELECT id, at - id % 20 FROM loans WHERE id % 3 > 0;
 SELECT gp_create_graph('loans', tables => '{customers,loans,payouts,calls}', exclude => '{customers.status,customers.total}');

@@ -242,8 +242,9 @@ extern double gp_task_columns_relevance(gp_task_columns *columns, const gp_facts
 /*
  * True where some neighbouring columns are written once the answer is known: nearly all rows to
  * predict, which follow the labelled ones, hold the same in them.  In no stretch of equal length of
- * the newest labelled rows, which come in order of time, nearly so many do.  False where there are
- * few rows, or where those to predict are mostly not later than the labelled ones.
+ * the newest labelled rows, which come in order of time, nearly so many do.  Of many rows a smaller
+ * difference counts, if it is far above both chance and what stretches differ by.  False where
+ * there are few rows, or where those to predict are mostly not later than the labelled ones.
  */
 extern bool gp_task_columns_stand_apart(gp_task_columns *columns, int64_t nlabelled,
 										const gp_timed *labelled, int32_t first, int32_t width);

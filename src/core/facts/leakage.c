@@ -12,7 +12,10 @@
 #define APART_ASKED 0.95		/* of them hold one value, */
 #define APART_LABELLED 0.8		/* and at most so many labelled rows of any stretch of time do, */
 #define NEWEST_STRETCHES 20		/* of so many, the newest, */
-#define NEWEST_SHARE 0.1		/* or of this share */
+#define NEWEST_SHARE 0.1		/* or of this share; */
+#define FEWEST_STRETCHES 8		/* or, of at least so many, more rows do, */
+#define LOG_CHANCE (-13.8)		/* but chance of 1e-6 does not give those of rows to predict, */
+#define FARTHER 2.0				/* in log odds so much further off than the stretches lie apart */
 
 /* Rows that are looked at: of the labels from a time on, each step-th. */
 typedef struct looked
@@ -302,23 +305,53 @@ commonest(gp_task_columns *f, int64_t n, const int64_t *row, int32_t first, int3
 	return found;
 }
 
-/* The largest share of n labelled rows, one after the other in time, that hold what a row does. */
-static double
-largest_share(gp_task_columns *f, const gp_timed *labelled, int64_t nlabelled, int64_t n,
-			  int64_t as, int32_t first, int32_t width)
+/* Of stretches of n labelled rows, in order of time, the most and the fewest that hold the same. */
+static void
+holders_of_stretches(gp_task_columns *f, const gp_timed *labelled, int64_t nlabelled, int64_t n,
+					 int64_t as, int32_t first, int32_t width, int64_t *most, int64_t *fewest)
 {
 	int64_t		holders = 0;
-	int64_t		most = 0;
 
-	n = gp_min64(n, nlabelled);
+	*most = 0;
+	*fewest = n;
 	GP_EACH(f->env, i, nlabelled, i * width)
 	{
 		holders += hold_same(f, labelled[i].row, as, first, width);
 		if (i >= n)
 			holders -= hold_same(f, labelled[i - n].row, as, first, width);
-		most = gp_max64(most, holders);
+		if (i < n - 1)
+			continue;
+		*most = gp_max64(*most, holders);
+		*fewest = gp_min64(*fewest, holders);
 	}
-	return (double) most / (double) n;
+}
+
+/* The log odds of a row to hold a value, which some of n do. */
+static double
+log_odds(int64_t n, int64_t holders)
+{
+	return log(((double) holders + 0.5) / ((double) (n - holders) + 0.5));
+}
+
+/*
+ * True where chance does not give that so many of n rows to predict hold a value, were they like
+ * the stretch that has most of it, and where they are further from it than stretches are from each
+ * other, as those of a column that changes with time are.
+ */
+static bool
+beyond_stretches(int64_t n, int64_t holders, int64_t most, int64_t fewest)
+{
+	double		others = (double) (n - holders);
+
+	if (most == 0 || most >= holders)
+		return false;
+	/* Chernoff's bound of the binomial probability, exact where all hold the value */
+	double		chance = (double) holders * log((double) most / (double) holders);
+
+	if (others > 0.0)
+		chance += others * log((double) (n - most) / others);
+	return chance < LOG_CHANCE && log_odds(n, holders) - log_odds(n, most) >
+		FARTHER * (log_odds(n, most) - log_odds(n, fewest));
 }
 
 bool
@@ -338,12 +371,19 @@ gp_task_columns_stand_apart(gp_task_columns *f, int64_t nlabelled, const gp_time
 	bool		apart = n >= FEWEST_ASKED && 2 * n >= f->rows - nlabelled;
 	if (apart)
 	{
+		int64_t		most;
+		int64_t		fewest;
+
+		n = gp_min64(n, nlabelled);
 		int64_t		as = commonest(f, n, late, first, width, &holders);
 
 		newest = gp_max64(gp_min64(newest, nlabelled - NEWEST_STRETCHES * n), 0);
+		holders_of_stretches(f, labelled + newest, nlabelled - newest, n, as, first, width, &most,
+							 &fewest);
 		apart = (double) holders >= APART_ASKED * (double) n &&
-			largest_share(f, labelled + newest, nlabelled - newest, n, as, first, width) <=
-			APART_LABELLED;
+			((double) most <= APART_LABELLED * (double) n ||
+			 (nlabelled - newest >= FEWEST_STRETCHES * n &&
+			  beyond_stretches(n, holders, most, fewest)));
 	}
 	gp_free(f->env, late);
 	return apart;
