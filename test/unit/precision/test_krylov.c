@@ -162,11 +162,53 @@ check_fit(gp_env *env)
 	gp_precision_fit_close(&f);
 }
 
+typedef struct comparison
+{
+	gp_problem *problem;
+	gp_csr	   *s;
+} comparison;
+
+/* A comparison, with the products of a large graph. */
+static void
+compare(gp_device *dev, void *arg)
+{
+	comparison *c = arg;
+	gp_plan		plan = {.strategy = GP_STRATEGY_PRECISION,.products = 10};
+
+	gp_posterior_free(dev->env, gp_posterior_precision(dev, c->problem, c->s, &plan));
+}
+
+/* A plan of a comparison counts the conjugate gradients of a ring, where the space is too small. */
+static void
+check_plan(gp_env *env)
+{
+	world		w = make_world(env, true);
+	gp_problem	p = world_problem(env, &w, "laplacian", GP_TASK_CLASSES, GP_FLOAT);
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_features_builder *b = gp_features_create(env, NODES, 1, GP_FLOAT);
+	int32_t		none;
+	char		name[80];
+
+	/* Beside features few labels are compared as on a large graph. */
+	for (int32_t i = 0; i < NODES; i++)
+		gp_features_add_row(b, i, &(double) {1.0});
+	p.features = gp_features_build(b, &none, &none);
+	p.loo_only = true;
+	p.quiet = true;
+	comparison	c = {&p, gp_precision_matrix(env, p.graph)};
+	double		plan = gp_dry_run(dev, compare, &c).bytes + (double) env->used;
+	env->peak = env->used;
+	compare(dev, &c);
+	snprintf(name, sizeof(name), "the plan of a comparison on a ring is %.3f of the peak", plan / (double) env->peak);
+	ok(plan >= (double) env->peak && plan <= 1.1 * (double) env->peak, name);
+}
+
 int
 main(void)
 {
 	in_env(check_priors(env));
 	in_env(check_far(env));
 	in_env(check_fit(env));
+	in_env(check_plan(env));
 	return done_testing();
 }
