@@ -38,6 +38,10 @@ ORDER BY 1, 2;
 SELECT count(*) AS members, count(*) FILTER (WHERE p.class = c.faction) >= 31 AS mostly_right
 FROM gp_predict('club') p JOIN club c ON c.id = p.node;
 
+-- Links of so few nodes: as many singular vectors as nodes would fit each of them, and have .72.
+SELECT avg(auc) > 0.8 AS good FROM generate_series(1, 4) AS s, gp_fit_links('club', 'deep', kernel => 'dgp', seed => s, replace => true);
+SELECT gp_drop_model('deep');
+
 -- The same input and seed give the same bits, and a model of the same name is replaced.
 CREATE TEMP TABLE first_fit AS SELECT * FROM gp_predict('club', top => NULL);
 SELECT model FROM gp_fit('club', kernel => 'gcn(sigma_b=0.1)', nugget => 0.01);

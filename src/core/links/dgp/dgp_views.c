@@ -8,7 +8,8 @@
 #include "dgp.h"
 
 #define COMPONENTS 128			/* of features */
-#define WALK_COMPONENTS 64
+#define WALK_COMPONENTS 64		/* at most; one for each so many nodes, for more overfit */
+#define NODES_OF_A_COMPONENT 8
 #define DEGREE_WEIGHT 0.3
 #define MOST_LINKS 32768		/* of a step */
 
@@ -140,7 +141,7 @@ gp_dgp_inputs_open(gp_dgp_training *d)
 {
 	gp_device  *dev = d->dev;
 	int64_t		count = d->x ? gp_min64(COMPONENTS, d->x->dims) :
-		gp_min64(WALK_COMPONENTS, d->nodes);
+		gp_min64(WALK_COMPONENTS, gp_max64(1, d->nodes / NODES_OF_A_COMPONENT));
 
 	d->frame = (gp_matrix) {0};
 	d->input = gp_trainer_matrix(&d->t, d->nodes, count + 1, d->type);
