@@ -55,6 +55,8 @@ SELECT gp_create_graph('bad', 'k', 'e', target => 'z');
 CREATE SCHEMA "My App";
 CREATE TABLE "My App"."Nodes ""Tab" AS TABLE k;
 SELECT gp_create_graph('app', '"My App"."Nodes ""Tab"', 'e', target => 'z');
+CREATE TABLE "Nodes" AS TABLE k;
+SELECT gp_create_graph('app', 'Nodes', 'e', target => 'y');
 SELECT gp_create_graph('app', '"My App"."Nodes ""Tab"', 'e', target => 'y');
 INSERT INTO e VALUES (1, 99);
 SELECT gp_fit('app');

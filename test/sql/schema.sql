@@ -223,6 +223,7 @@ SELECT gp_alter_task('orders30', horizon => '30 days');
 SET search_path = schema_test, public;
 SELECT gp_alter_task('orders30', filter => 'e.id <> 7');
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark', time_column => 'at', horizon => '30 days')$$);
 SELECT gp_drop_graph('marks');
 
 -- A new column that is left out changes no answer

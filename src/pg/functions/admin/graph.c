@@ -3,9 +3,12 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "graph_counts.h"
+#include "parser/scansup.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/reader/reader.h"
+#include "utils/builtins.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph. */
 enum graph_argument
@@ -14,6 +17,20 @@ enum graph_argument
 	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE, ARG_TIME, ARG_EDGE_FEATURES
 };
 
+/* The table that a text names as SQL would: in lower case, unless quoted. */
+static Oid
+table_of_text(const char *text)
+{
+	const char *lower = downcase_identifier(text, strlen(text), false, false);
+
+	if (OidIsValid(RelnameGetRelid(text)) && !OidIsValid(RelnameGetRelid(lower)))
+		gnngp_raise(UNDEFINED_TABLE,
+					psprintf("A name with capitals needs quotes: %s.",
+							 quote_literal_cstr(quote_identifier(text))),
+					"relation \"%s\" does not exist", lower);
+	return DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(text)));
+}
+
 /* Takes a table, which a text may name, when it is given; it has no former name. */
 static void
 read_table(FunctionCallInfo fcinfo, int argno, Oid *table, gnngp_source_name *former)
@@ -21,8 +38,7 @@ read_table(FunctionCallInfo fcinfo, int argno, Oid *table, gnngp_source_name *fo
 	if (PG_ARGISNULL(argno))
 		return;
 	*table = get_fn_expr_argtype(fcinfo->flinfo, argno) != TEXTOID ? PG_GETARG_OID(argno) :
-		DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(
-											 text_to_cstring(PG_GETARG_TEXT_PP(argno)))));
+		table_of_text(text_to_cstring(PG_GETARG_TEXT_PP(argno)));
 	*former = (gnngp_source_name) {NULL, NULL};
 }
 

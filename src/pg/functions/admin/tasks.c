@@ -169,7 +169,9 @@ GNNGP_FUNCTION(gnngp_create_labels_task)
 	set_table(&task.task, PG_GETARG_OID(2), "labels");
 	if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
-					"Pass two columns of the table of labels: entity, the key of the row that a label is about, and target, the label. To ask what will happen to the rows of this table, pass horizon => interval '30 days' as well.",
+					PG_ARGISNULL(5) && PG_ARGISNULL(6) ?
+					"Pass two columns of the table of labels: entity, the key of the row that a label is about, and target, the label. To ask what will happen to the rows of this table, pass horizon => interval '30 days' as well." :
+					"Pass two columns of the table of labels: entity, the key of the row that a label is about, and target, the label. To predict a column of the table's own rows, pass target => 'table.column' alone, without the table, horizon and time_column.",
 					"%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target");
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));

@@ -202,7 +202,7 @@ clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *l
 			continue;
 		gp_task_columns_clear(r->columns, first, e->width);
 		if (noticed != cell)
-			gnngp_note_later(r->schema, &r->schema->table[cell->table], cell->name, "Nearly all rows to predict have the same value, and far fewer of the newest labelled rows.");
+			gnngp_note_later(r->schema, &r->schema->table[cell->table], cell->name, "Nearly all rows to predict have the same value, and far fewer of the newest labelled rows. Where its rows are facts of other rows, these still have it; exclude leaves it out of them, too.");
 		noticed = cell;
 	}
 }
