@@ -136,7 +136,7 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	if (set.shared && gp_program_has(program, GP_STEP_LISTS))
 		kernel->lists = set.shared->lists;
 	kernel->lent_lists = kernel->lists != NULL;
-	if (set.shared && set.shared->shuffled &&
+	if (set.shared && set.shared->features == features &&
 		(kernel->own_x == NULL || (features == NULL && kernel->x_is_identity)))
 		kernel->shared = set.shared;
 	if (kernel->a == NULL)

@@ -142,8 +142,9 @@ typedef struct gp_shared
 {
 	gp_csr	   *a[GP_NORM_NONE + 1];	/* A in each norm, NULL where no program has it */
 	gp_csr	   *lists;			/* N; NULL: no program has it */
+	const gp_features *features;	/* for which the next two serve, too; NULL: there are none */
 	uint64_t   *hash;			/* of each node's features, or x; NULL: there are none */
-	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them; NULL: features differ */
+	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them */
 	gp_csr	   *s;				/* as gp_precision_matrix makes it, by whoever wants it; or NULL */
 	gp_features *x;				/* gp_input_factor, where one program alone is fitted; or NULL */
 } gp_shared;

@@ -86,7 +86,7 @@ gp_shared
 gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features, gp_norm norm,
 			   gp_type type, uint64_t seed)
 {
-	gp_shared	s = {.hash = NULL};
+	gp_shared	s = {.features = features};
 	uint64_t   *around = gp_alloc_zero(env, graph->nodes, sizeof(uint64_t));
 
 	s.a[norm] = gp_graph_normalise(env, graph, norm, type);

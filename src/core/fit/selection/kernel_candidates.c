@@ -106,6 +106,7 @@ share_input(gp_device *dev, const gp_problem *problem, const gp_candidate *lone)
 		return NULL;
 	gp_shared  *shared = gp_alloc(dev->env, sizeof(gp_shared));
 	*shared = gp_shared_open(dev->env, p.graph, NULL, program->norm, p.type, p.seed);
+	shared->features = p.features;
 	shared->x = x;
 	if (x->csr)
 		shared->hash = gp_hash_features(dev->env, x);

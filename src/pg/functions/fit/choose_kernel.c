@@ -250,16 +250,10 @@ choose_form(gp_env *env, gp_problem *problem, gp_candidate *c)
 	if (problem->other == NULL || c->problem || gp_program_is_laplacian(c->program) ||
 		c->nll < EXPLAINED)
 		return (gp_candidate) {0};
-	gp_shared  *shared = gp_alloc(env, sizeof(gp_shared));
 	swapped.features = problem->other;
 	swapped.moments = problem->other_moments;
 	swapped.other = problem->features;
 	swapped.other_moments = problem->moments;
-	/* What does not come from the features. */
-	*shared = *problem->shared;
-	shared->hash = NULL;
-	shared->shuffled = NULL;
-	swapped.shared = shared;
 	gnngp_compare(env, &swapped, NULL, &other);
 	if (!gp_candidate_is_better(&other, c))
 		return other;
