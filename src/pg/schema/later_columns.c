@@ -16,19 +16,13 @@ struct gnngp_later_columns
 	List	   *sentences;		/* why; NULL: by the name */
 	const gnngp_schema_table *table;	/* of the last one */
 	const char *column;
-	List	   *all;			/* also of former NOTICEs: of lists, a table and a number */
+	List	   *all;			/* also of former NOTICEs, by gnngp_column_key */
 };
 
 struct gnngp_later_columns *
 gnngp_later_columns_create(void)
 {
 	return palloc0(sizeof(struct gnngp_later_columns));
-}
-
-static List *
-column_key(const gnngp_schema_table *t, int column)
-{
-	return list_make2_oid(t->table.oid, t->column[column].number);
 }
 
 void
@@ -39,7 +33,8 @@ gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t, const char 
 
 	later->names = lappend(later->names, psprintf("%s.%s", t->label, column));
 	later->sentences = lappend(later->sentences, unconstify(char *, why));
-	later->all = lappend(later->all, column_key(t, gnngp_table_find_column(t, column)));
+	later->all = lappend(later->all, gnngp_column_key(
+							 t->table.oid, t->column[gnngp_table_find_column(t, column)].number));
 	later->table = t;
 	later->column = column;
 }
@@ -113,7 +108,7 @@ gnngp_notice_later_read(const gnngp_schema *s, const gnngp_graph_def *task, cons
 		for (int k = 0; k < s->table[i].ncolumns; k++)
 		{
 			const gnngp_schema_column *c = &s->table[i].column[k];
-			List	   *key = column_key(&s->table[i], k);
+			List	   *key = gnngp_column_key(s->table[i].table.oid, c->number);
 
 			if (list_member(columns, key) &&
 				(c->role == GNNGP_COLUMN_LATER || list_member(s->later_columns->all, key)))

@@ -256,14 +256,12 @@ typedef struct gnngp_task_row
 extern const gnngp_task_row *gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task,
 												  gnngp_column *id, int64 *n);
 
-/* Looks up all that a new task names, as a fit would; the errors are those of a fit. */
-extern void gnngp_task_check(gp_env *env, const gnngp_graph_def *task);
-
 /*
- * A NOTICE of columns that the expressions of a task read and that are written later than their
- * rows, as a fit would give it.  Looks at the rows of tables that have others than such names.
+ * Looks up all that a new task names, as a fit would; the errors are those of a fit.  With later, a
+ * NOTICE names the columns that its expressions read and that are written later than their rows, as
+ * a fit would give it.  That looks at the rows of tables that have others than such names.
  */
-extern void gnngp_task_notice_later(gp_env *env, const gnngp_graph_def *task);
+extern void gnngp_task_check(gp_env *env, const gnngp_graph_def *task, bool later);
 
 /* The table of a column that is written as table.column; sets the task's target. */
 extern Oid	gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target);

@@ -188,9 +188,16 @@ extern void gnngp_note_later(const gnngp_schema *s, const gnngp_schema_table *t,
 /* The one NOTICE of all that were noted since the last one, if any. */
 extern void gnngp_notice_later(const gnngp_schema *s);
 
+/* A column as a member of a list of columns, for list_member. */
+static inline List *
+gnngp_column_key(Oid table, AttrNumber number)
+{
+	return list_make2_oid(table, (Oid) number);
+}
+
 /*
  * A NOTICE of all that were noted since the schema was opened, or are named so, which the
- * expressions of a task read: columns as lists of a table and a number.
+ * expressions of a task read: columns by gnngp_column_key.
  */
 extern void gnngp_notice_later_read(const gnngp_schema *s, const gnngp_graph_def *task,
 									const List *columns);

@@ -117,7 +117,7 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 	gnngp_schema_end(&use);
 }
 
-/* True for a table one of whose encoded columns is among those of lists of a table and a number. */
+/* True for a table one of whose encoded columns is among some, by gnngp_column_key. */
 static bool
 has_read_cell(const gnngp_schema_table *t, const List *columns)
 {
@@ -125,27 +125,23 @@ has_read_cell(const gnngp_schema_table *t, const List *columns)
 
 	for (int k = 0; k < t->ncolumns && !has; k++)
 		has = t->column[k].role == GNNGP_COLUMN_CELL && !t->column[k].known &&
-			list_member(columns, list_make2_oid(t->table.oid, t->column[k].number));
+			list_member(columns, gnngp_column_key(t->table.oid, t->column[k].number));
 	return has;
 }
 
 void
-gnngp_task_notice_later(gp_env *env, const gnngp_graph_def *task)
+gnngp_task_notice_later(const gnngp_task_rows *rows)
 {
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
+	const gnngp_schema *s = rows->schema;
 	gp_time		before = GP_TIME_ALWAYS;
 
-	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
-	for (int i = 0; i < use.schema->ntables; i++)
+	for (int i = 0; i < s->ntables; i++)
 	{
-		if (!has_read_cell(&use.schema->table[i], rows.read_columns))
+		if (!has_read_cell(&s->table[i], rows->read_columns))
 			continue;
 		if (before == GP_TIME_ALWAYS)
-			before = gnngp_behind_newest(use.schema);
-		gnngp_note_table_later(use.schema, i, before);
+			before = gnngp_behind_newest(s);
+		gnngp_note_table_later(s, i, before);
 	}
-	gnngp_notice_later_read(use.schema, task, rows.read_columns);
-	gnngp_schema_end(&use);
+	gnngp_notice_later_read(s, rows->task, rows->read_columns);
 }

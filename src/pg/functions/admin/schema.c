@@ -261,7 +261,7 @@ look_at_graph(void *arg)
 	/* Who looks at all graphs does not wait for a table that is rewritten. */
 	gnngp_pin("lock_timeout", "10ms");
 	if (graph->task.form)
-		gnngp_task_check(env, graph);
+		gnngp_task_check(env, graph, false);
 	else
 	{
 		gnngp_schema_begin(&use, env, graph, true);

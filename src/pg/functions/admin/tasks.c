@@ -62,9 +62,7 @@ check_task(const gnngp_graph_def *task)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
-	gnngp_task_check(env, task);
-	if (task->task.form == GNNGP_TASK_EXPRESSION)
-		gnngp_task_notice_later(env, task);
+	gnngp_task_check(env, task, true);
 	gnngp_env_destroy(env);
 }
 

@@ -237,9 +237,10 @@ keep_facts(void *state, const Datum *values, const bool *nulls)
 
 	if (row == NULL)
 		return;
+	const double *at = n > 0 ? list_numbers(list[0]) : NULL;
 	gp_scored  *order = palloc(sizeof(gp_scored) * Max(n, 1));
 	for (int j = 0; j < n; j++)
-		order[j] = (gp_scored) {.score = list_numbers(list[0])[j],.node = j};
+		order[j] = (gp_scored) {.score = at[j],.node = j};
 	gp_sort(c->s->env, order, n, sizeof(gp_scored), gp_compare_scored, NULL);
 	for (int k = 0; k < c->fact->ncells && n > 0; k++)
 	{

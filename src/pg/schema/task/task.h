@@ -30,7 +30,7 @@ typedef struct gnngp_task_rows
 	gnngp_target_kind kind;
 	List	   *read;			/* tables that an expression reads, the entities' one of them */
 	/* the columns of the entities that it reads, and all that the filter reads, except times that
-	 * are compared with t: lists of a table and a number */
+	 * are compared with t; by gnngp_column_key */
 	List	   *read_columns;
 	gnngp_labels labels;
 	gp_time		newest;
@@ -54,6 +54,9 @@ typedef struct gnngp_task_rows
  */
 extern void gnngp_task_rows_open(gnngp_task_rows *rows, gp_env *env, const gnngp_schema *s,
 								 const gnngp_graph_def *task, const char *kind);
+
+/* The NOTICE of gnngp_task_check, of rows that were opened (schema_look.c). */
+extern void gnngp_task_notice_later(const gnngp_task_rows *rows);
 
 /*
  * Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and

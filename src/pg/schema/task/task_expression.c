@@ -350,7 +350,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 
 /* ---- the columns that an expression reads ---- */
 
-/* Each column is a list of its table and its number. */
+/* Columns, by gnngp_column_key. */
 typedef struct read_columns
 {
 	List	   *queries;		/* around the place, from the innermost out */
@@ -401,7 +401,7 @@ collect_columns(Node *node, void *arg)
 		const RangeTblEntry *of = rt_fetch(var->varno, query->rtable);
 
 		if (of->rtekind == RTE_RELATION && var->varattno > 0)
-			c->all = list_append_unique(c->all, list_make2_oid(of->relid, var->varattno));
+			c->all = list_append_unique(c->all, gnngp_column_key(of->relid, var->varattno));
 		c->has_t = c->has_t || (of->rtekind == RTE_SUBQUERY && var->varattno == 1 &&
 								level + 1 == list_length(c->queries));
 	}

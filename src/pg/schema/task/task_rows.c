@@ -408,7 +408,7 @@ gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
 }
 
 void
-gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
+gnngp_task_check(gp_env *env, const gnngp_graph_def *task, bool later)
 {
 	gnngp_schema_use use;
 	gnngp_task_rows rows;
@@ -416,6 +416,8 @@ gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
 	gnngp_schema_begin(&use, env, task, true);
 	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
 	check_target(&rows);
+	if (later)
+		gnngp_task_notice_later(&rows);
 	gnngp_schema_end(&use);
 }
 
